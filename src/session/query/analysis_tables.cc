@@ -27,7 +27,7 @@ auto nanos_of(const std::vector<Row>& rows, Nanos Row::* member) {
   return [&rows, member](size_t r, CellSink& c) { c.integer((rows[r].*member).count); };
 }
 
-struct StepRow {
+struct StepOfDevice {
   size_t step;
   const DeviceIdle* device;  // null: the trace has no GPU work
 };
@@ -100,7 +100,7 @@ RowTable run_rows(const TraceModel& model) {
 RowTable steps_rows(const TraceModel& model) {
   const Assessment& a = model.assessment();
   const TimeBase& base = a.base();
-  auto rows = std::make_shared<std::vector<StepRow>>();
+  auto rows = std::make_shared<std::vector<StepOfDevice>>();
   for (const DeviceIdle& device : a.idle().devices) {
     if (device.busy_by_step.size() != base.steps.size()) continue;  // not explained
     for (size_t i = 0; i < base.steps.size(); ++i) rows->push_back({i, &device});
