@@ -2,13 +2,13 @@
 // cause, and its place is the function that is marked in the program. Near-twins and clean programs
 // give nothing urgent. ./score shows all of them, with what was predicted and measured.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
 #include "analyze/pipeline.h"
 #include "base/tsv.h"
+#include "checks.h"
 #include "session/trace.h"
 #include "sheets/sheets.h"
 #include "test_files.h"

@@ -1,11 +1,11 @@
 #include "fleet/fleet.h"
 
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <fstream>
 #include <map>
 
+#include "checks.h"
 #include "fleet/fleet_drawings.h"
 #include "fleet/fleet_report.h"
 #include "fleet/run_tasks.h"

@@ -1,12 +1,12 @@
 // Repositories made to crash, to hang or to exhaust a scanner: each is read to the end, and what
 // was passed over is said.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <iterator>
 #include <random>
 
+#include "checks.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
 

@@ -1,9 +1,9 @@
-#include <gtest/gtest.h>
 #include <simdjson.h>
 
 #include <fstream>
 #include <sstream>
 
+#include "checks.h"
 #include "query/duck_for_tests.h"
 #include "test_files.h"
 

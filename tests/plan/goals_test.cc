@@ -1,9 +1,8 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
 #include "base/glob.h"
 #include "base/tsv.h"
+#include "checks.h"
 #include "doctor/environment.h"
 #include "doctor/examine.h"
 #include "doctor/fake_machine.h"

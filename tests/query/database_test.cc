@@ -1,10 +1,10 @@
 #include "duck/database.h"
 
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <filesystem>
 
+#include "checks.h"
 #include "query/duck_for_tests.h"
 #include "test_files.h"
 

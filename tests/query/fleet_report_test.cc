@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "query/duck_for_tests.h"
 #include "test_files.h"
 

@@ -1,9 +1,8 @@
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 
 #include "base/threads.h"
+#include "checks.h"
 #include "query/opened_example.h"
 #include "session/query/schema.h"
 

@@ -1,6 +1,6 @@
 #include "scan/docs/readme.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom {
 namespace {

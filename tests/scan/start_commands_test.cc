@@ -1,10 +1,9 @@
 // How a README starts the program, what it sets there, and what can be chosen when it is built.
 #include "scan/docs/start_commands.h"
 
-#include <gtest/gtest.h>
-
 #include <map>
 
+#include "checks.h"
 #include "scan/manifests/build_switches.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"

@@ -1,6 +1,5 @@
 // What the steps of a kernel's story say, told from code that libraries and branches are in.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/scan_repository.h"
 #include "story/source_outlines.h"
 #include "story/tell_stories.h"

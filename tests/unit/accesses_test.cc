@@ -1,8 +1,7 @@
 // Where kernels touch arrays: each case is a kernel, and what its accesses come to.
-#include <gtest/gtest.h>
-
 #include <set>
 
+#include "checks.h"
 #include "scan/accesses/access_walk.h"
 #include "scan/accesses/triton_walk.h"
 #include "scan/cpp/cpp_file.h"

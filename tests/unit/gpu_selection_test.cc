@@ -1,7 +1,6 @@
 #include "sheets/gpu_selection.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "sheets/sheets.h"
 #include "unit/small_trace.h"
 

@@ -1,9 +1,9 @@
 // Findings about a GPU that is idle, or busy with copies and communication: where they fire, and
 // near twins where they must not.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "analyze/finding_parts.h"
+#include "checks.h"
 #include "unit/workload.h"
 
 namespace fathom {

@@ -1,11 +1,11 @@
 // Collectives of several ranks: matched by group, sequence and size; what cannot be matched is
 // counted. Small traces through the real reader.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "analyze/ranks/compare_ranks.h"
+#include "checks.h"
 #include "report/ranks/ranks_report.h"
 #include "unit/made_ranks.h"
 #include "unit/small_trace.h"

@@ -1,10 +1,10 @@
 // Eight ranks made of the recorded ones, with skew, clock offset and drift that are known.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "analyze/ranks/compare_ranks.h"
+#include "checks.h"
 #include "session/code/together.h"
 #include "test_files.h"
 #include "unit/made_ranks.h"

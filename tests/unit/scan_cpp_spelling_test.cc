@@ -1,7 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <string>
 
+#include "checks.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/plain_spelling.h"
 

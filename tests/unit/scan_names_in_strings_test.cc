@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/names_in_strings.h"
 
 namespace fathom {

@@ -1,6 +1,5 @@
 // What C and C++ code reads from its command line and environment, and the values around a launch.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/cpp/cpp_options.h"
 #include "scan/cpp/local_values.h"
 

@@ -1,13 +1,12 @@
 #include "scan/features/feature_rules.h"
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
 
 #include "base/tsv.h"
+#include "checks.h"
 #include "scan/features/file_weight.h"
 #include "scan/features/pairs.h"
 #include "test_files.h"
