@@ -90,6 +90,7 @@ struct RankFacts {
   std::optional<Nanos> base_time;  // what its clock counts from
   Nanos begin, end;                // of the time base
   bool has_steps = false;
+  bool has_gpu_work = true;  // without, all but collectives of the host is idle time, other
   RankParts parts = {};
   Nanos communication, hidden;  // collectives of GPU and host in it; of that, under computation
   std::vector<RankGroup> groups;
