@@ -15,15 +15,6 @@ constexpr size_t kMostMembers = 65'536;
 constexpr size_t kOpsKept = 6, kIdleKept = 6;
 constexpr size_t kMostText = 200;
 
-std::optional<int64_t> number_at_end(std::string_view name) {
-  size_t begin = name.size();
-  while (begin > 0 && is_digit(name[begin - 1])) --begin;
-  if (begin == name.size() || name.size() - begin > 15) return {};
-  int64_t number = 0;
-  for (const char c : name.substr(begin)) number = number * 10 + (c - '0');
-  return number;
-}
-
 // "[0, 1, 2]"; nothing where the list is cut ("...") or no list.
 std::vector<int64_t> read_members(std::string_view text) {
   std::vector<int64_t> members;

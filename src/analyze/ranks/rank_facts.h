@@ -108,6 +108,9 @@ struct RankFacts {
 // Of a rank's busiest GPU. Costs in proportion to the trace.
 RankFacts extract_rank(const SheetInput& input, std::string trace);
 
+// Of a step's name, "ProfilerStep#12": 12; none: it ends with no number.
+std::optional<int64_t> number_at_end(std::string_view name);
+
 // The number in a file's name: "rank-3.json.gz", "trace_rank_12.pt.trace.json"; none: no rank
 // there.
 std::optional<int64_t> rank_in_name(std::string_view path);
