@@ -2,11 +2,11 @@
 // GPUs of two kinds, pipelines without any all-reduce, CPU runs. Each beside a set that looks
 // alike.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "analyze/ranks/compare_ranks.h"
+#include "checks.h"
 #include "report/ranks/ranks_report.h"
 #include "unit/made_ranks.h"
 #include "unit/small_trace.h"
