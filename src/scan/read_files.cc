@@ -233,7 +233,10 @@ class FileReader {
   }
 
   void read_shader_again(uint32_t file) {
-    if (!is_shader(readings_.files[file].language)) return;
+    const ShaderRule* rule = is_shader(readings_.files[file].language)
+                                 ? shader_rule_of(readings_.files[file].path)
+                                 : nullptr;
+    if (rule == nullptr || !kernel_words_.contains(rule->kind)) return;
     readings_.readings[file].found_kernels.clear();
     read_shader(file);
   }

@@ -60,6 +60,11 @@ TEST(Readme, CallsAndSummaries) {
       "# Thing\n\n## Overview\n\nThing plays all games that there are, and it wins!\n\n"
       "Another paragraph which is about its history.\n");
   EXPECT_EQ(only.first_paragraph, "Thing plays all games that there are, and it wins!");
+  const ReadmeFacts state = read_readme(
+      "# Overview\n\nThis project is a work-in-progress. Everything may change.\n\nThing measures "
+      "the "
+      "time of kernels in detail.\n");
+  EXPECT_EQ(state.first_paragraph, "Thing measures the time of kernels in detail.");
   const ReadmeFacts summary = read_readme(
       "# Thing\n\nWe have a new page, come and see all of it.\n\n## TL;DR\n\nThing makes the first "
       "token of long prompts faster.\n");

@@ -76,7 +76,17 @@ TEST(CppOptions, KeysOfAConfiguration) {
   EXPECT_EQ(declared[0].names, std::vector<std::string>{"max_iters"});
   EXPECT_EQ(declared[0].help, "how many iterations at most");
   EXPECT_EQ(declared[0].default_value, "100");
-  // Columns of a table, two keys alone, sentences.
+  const auto added = options_of(
+      "op.addOption(\"passes\", OPT_INT, \"10\", \"number of passes\", 'n');\n"
+      "op.addOption(\"size\", OPT_INT, \"1\", \"size of the problem\", 's');\n"
+      "op.addOption(\"verbose\", OPT_BOOL, \"\", \"say what is done\", 'v');\n");
+  ASSERT_EQ(added.size(), 3u);
+  EXPECT_EQ(added[0].help, "number of passes");
+  EXPECT_EQ(added[0].default_value, std::nullopt);
+  // Columns of a table, parts of a request, two keys alone, sentences.
+  EXPECT_EQ(
+      names_in("q.addParam(\"id\", id); q.addParam(\"name\", name); q.addParam(\"size\", 3);"),
+      std::vector<std::string>{});
   EXPECT_EQ(names_in("row.getInt(\"id\"); row.getString(\"name\"); row.getInt(\"size\");"),
             std::vector<std::string>{});
   EXPECT_EQ(names_in("cfg.getInt(\"one\"); cfg.getInt(\"two\");"), std::vector<std::string>{});

@@ -102,7 +102,7 @@ bool reads_value(const std::vector<std::string>& words) {
 
 // registerParameter, add_option
 bool declares_key(const std::vector<std::string>& words) {
-  constexpr auto verbs = std::to_array<std::string_view>({"register", "declare", "define"});
+  constexpr auto verbs = std::to_array<std::string_view>({"register", "declare", "define", "add"});
   constexpr auto nouns =
       std::to_array<std::string_view>({"parameter", "param", "option", "setting", "config", "key"});
   return words.size() == 2 && is_in_list(words[0], verbs) && is_in_list(words[1], nouns);
@@ -124,7 +124,7 @@ class KeyOptions {
       if (!source_.is_name(i) || !(source_.is(i + 1, "(") || source_.is(i + 1, "<"))) continue;
       const char first =
           static_cast<char>(std::tolower(static_cast<unsigned char>(source_.at(i)[0])));
-      if (std::string_view("grpld").find(first) != std::string_view::npos) call(i);
+      if (std::string_view("agrpld").find(first) != std::string_view::npos) call(i);
     }
     for (auto& [reader, options] : found_) {
       if (options.size() < kSure) continue;
@@ -159,6 +159,8 @@ class KeyOptions {
     option.line = source_.tokens[name].line;
     if (declares) {
       describe(given, option);
+      // Things are added to much; what is explained is a setting.
+      if (option.help.empty() && words[0] == "add") return;
     } else {
       option.type = words[1];
       option.certain = false;
@@ -168,10 +170,14 @@ class KeyOptions {
 
   // ("key", "what it does", 100): the text for people, and the literal behind it.
   void describe(const std::vector<OptionRange>& given, Option& option) const {
-    const auto help = literal_of(source_, given[1]);
-    if (!help || !is_prose_text(*help)) return;
-    option.help = *help;
-    if (given.size() < 3) return;
+    size_t at = 1;
+    for (; at < given.size(); ++at) {
+      const auto help = literal_of(source_, given[at]);
+      if (!help || !is_prose_text(*help)) continue;
+      option.help = *help;
+      break;
+    }
+    if (at != 1 || given.size() < 3) return;
     const OptionRange value = given[2];
     const bool plain = value.last == value.first + 1 && !source_.is_name(value.first);
     if (plain) option.default_value = source_.source(value.first, value.last);

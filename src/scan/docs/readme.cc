@@ -235,6 +235,10 @@ bool is_announcement(std::string_view text) {
         "and ", "or ", "but ", "where ", "which "}) {
     if (text.starts_with(word)) return true;
   }
+  for (const std::string_view state :
+       {"work in progress", "work-in-progress", "subject to change"}) {
+    if (text.substr(0, 100).find(state) != std::string_view::npos) return true;
+  }
   // [2024/05/01] and 2024-05-01
   const size_t digit = text.find_first_not_of("[( ");
   return digit != std::string_view::npos && text.substr(digit).starts_with("20") &&
