@@ -29,6 +29,13 @@ TEST(ScanCppSpelling, NamesAndSignsSplitOverLines) {
   EXPECT_EQ(tokens("a/\\\n*b*\\\n/c"), "a@1 c@3");
 }
 
+// Formatters part the sign of a launch.
+TEST(ScanCppSpelling, PartedLaunchSigns) {
+  EXPECT_EQ(tokens("k << <1"), "k@1 <<<@1 1@1");
+  EXPECT_EQ(tokens("k < < < grid"), "k@1 <<<@1 grid@1");
+  EXPECT_EQ(tokens("a < b << c"), "a@1 <@1 b@1 <@1 <@1 c@1");
+}
+
 TEST(ScanCppSpelling, LinesThatOnlyGoOnStay) {
   const std::string text =
       "#define A(x) \\\n  f(x); \\\n  g(x)\nB \\\nC\nchar* s = \"a \\\n b\";\n\\";

@@ -228,7 +228,8 @@ class KernelLinker {
 
   // A kernel is dead when no launch means it and no code names it: a name may be handed on in ways
   // that cannot be followed. A file that has a kernel of this name itself means its own. A C name
-  // is there to be looked up when the program runs, by a name that it may put together.
+  // is there to be looked up when the program runs, by a name that it may put together; so is a
+  // kernel of a file that another file reads as text.
   void mark_dead() {
     std::map<std::string_view, std::vector<uint32_t>> named;
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
@@ -248,6 +249,8 @@ class KernelLinker {
       const bool c_name =
           std::find(attributes.begin(), attributes.end(), "extern \"C\"") != attributes.end();
       if (!kernel.launchers.empty() || c_name) continue;
+      const auto text = named.find(file_name(readings_.files[kernel.at.file].path));
+      if (text != named.end() && text->second != std::vector{kernel.at.file}) continue;
       const std::vector<uint32_t>& files = named[kernel.name];
       kernel.dead = !in_others[kernel.name] &&
                     !std::binary_search(files.begin(), files.end(), kernel.at.file);
