@@ -71,15 +71,6 @@ std::vector<LinearCase> python_bodies() {
                        "@triton.jit\ndef g(x):\n" + repeated("  h(x)\n", n) +
                        kernel(repeated("  g(x)\n", n));
               }),
-      of_code("ClassesThatInheritInARow", "a.py", 300,
-              [](size_t n) {
-                std::string out = "class C0:\n  def f0(self, x):\n    return self.go(x)\n";
-                for (size_t i = 1; i < n; ++i) {
-                  out +=
-                      fmt::format("class C{0}(C{1}):\n  def f{0}(self): self.f{1}()\n", i, i - 1);
-                }
-                return out;
-              }),
   };
 }
 
@@ -93,7 +84,7 @@ LinearCase stars_in_a_ring() {
                                      (i + 3) % n));
             }
           },
-          "scan repo --out out", 200};
+          "scan repo --out out", 400};
 }
 
 }  // namespace
