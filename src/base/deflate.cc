@@ -7,6 +7,35 @@
 #include "base/check.h"
 
 namespace fathom {
+namespace {
+
+std::string deflate_part(isal_zstream& stream, std::string_view bytes, bool last) {
+  constexpr size_t kMostAtOnce = size_t{1} << 30;  // igzip counts in 32 bits
+  std::string out(bytes.size() / 3 + 1024, '\0');
+  size_t made = 0;
+  do {
+    const size_t n = std::min(bytes.size(), kMostAtOnce);
+    stream.next_in = const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(bytes.data()));
+    stream.avail_in = static_cast<uint32_t>(n);
+    bytes.remove_prefix(n);
+    stream.end_of_stream = last && bytes.empty();
+    for (;;) {
+      if (made == out.size()) out.resize(out.size() * 2);
+      const size_t room = std::min(out.size() - made, kMostAtOnce);
+      stream.next_out = reinterpret_cast<uint8_t*>(out.data()) + made;
+      stream.avail_out = static_cast<uint32_t>(room);
+      CHECK(isal_deflate(&stream) == COMP_OK);
+      made += room - stream.avail_out;
+      const bool is_done = stream.end_of_stream != 0 ? stream.internal_state.state == ZSTATE_END
+                                                     : stream.avail_in == 0 && stream.avail_out > 0;
+      if (is_done) break;
+    }
+  } while (!bytes.empty());
+  out.resize(made);
+  return out;
+}
+
+}  // namespace
 
 Deflater::Deflater() : stream_(std::make_unique<isal_zstream>()) {
   // The level stays 0, here and in ZipWriter: what levels 1 and 2 of ISA-L 2.30 make depends on the
@@ -17,31 +46,18 @@ Deflater::Deflater() : stream_(std::make_unique<isal_zstream>()) {
 Deflater::~Deflater() = default;
 
 std::string Deflater::deflated(std::string_view bytes) {
-  constexpr size_t kMostAtOnce = size_t{1} << 30;  // igzip counts in 32 bits
   isal_deflate_reset(stream_.get());
-  std::string out(bytes.size() / 3 + 1024, '\0');
-  size_t made = 0;
-  do {
-    const size_t n = std::min(bytes.size(), kMostAtOnce);
-    stream_->next_in = const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(bytes.data()));
-    stream_->avail_in = static_cast<uint32_t>(n);
-    bytes.remove_prefix(n);
-    stream_->end_of_stream = bytes.empty();
-    for (;;) {
-      if (made == out.size()) out.resize(out.size() * 2);
-      const size_t room = std::min(out.size() - made, kMostAtOnce);
-      stream_->next_out = reinterpret_cast<uint8_t*>(out.data()) + made;
-      stream_->avail_out = static_cast<uint32_t>(room);
-      CHECK(isal_deflate(stream_.get()) == COMP_OK);
-      made += room - stream_->avail_out;
-      const bool is_done = stream_->end_of_stream != 0
-                               ? stream_->internal_state.state == ZSTATE_END
-                               : stream_->avail_in == 0 && stream_->avail_out > 0;
-      if (is_done) break;
-    }
-  } while (!bytes.empty());
-  out.resize(made);
-  return out;
+  return deflate_part(*stream_, bytes, true);
+}
+
+GzipStream::GzipStream() : stream_(std::make_unique<isal_zstream>()) {
+  isal_deflate_init(stream_.get());
+  stream_->gzip_flag = IGZIP_GZIP;
+}
+GzipStream::~GzipStream() = default;
+
+std::string GzipStream::compressed(std::string_view part, bool last) {
+  return deflate_part(*stream_, part, last);
 }
 
 void append_base64(std::string& out, std::string_view bytes) {

@@ -23,6 +23,20 @@ class Deflater {
   std::unique_ptr<isal_zstream> stream_;
 };
 
+// One gzip file, compressed part by part.
+class GzipStream {
+ public:
+  GzipStream();
+  ~GzipStream();
+  GzipStream(GzipStream&&) = delete;
+
+  // What there is to write after this part; after the last one the file is complete.
+  std::string compressed(std::string_view part, bool last);
+
+ private:
+  std::unique_ptr<isal_zstream> stream_;
+};
+
 // The alphabet of RFC 4648, padded.
 void append_base64(std::string& out, std::string_view bytes);
 

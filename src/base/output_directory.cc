@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 constexpr const char* kElsewhere = "choose another place with --out";
 
 Error failed(std::string_view what, const fs::path& path, int code) {
-  return Error{
-      fmt::format("cannot {} {}: {}; {}", what, path.string(), std::strerror(code), kElsewhere)};
+  return Error{fmt::format("cannot {} {}: {}; {}", what, path.string(), std::strerror(code),
+                           remedy_of(code))};
 }
 
 // Where the directory really is: "r/.", "link/r" and "r" are one place.

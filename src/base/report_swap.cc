@@ -11,6 +11,7 @@
 
 #include "base/content_hash.h"
 #include "base/directory_entries.h"
+#include "base/staging.h"
 
 namespace fathom {
 namespace {
@@ -97,8 +98,7 @@ Error ReportSwap::failed(const std::string& path) const {
   const char* why = errno == EXDEV   ? "another file system is mounted there"
                     : errno == EBUSY ? "something is mounted there"
                                      : std::strerror(errno);
-  return Error{
-      fmt::format("cannot write {}{}: {}; choose another place with --out", shown_, path, why)};
+  return Error{fmt::format("cannot write {}{}: {}; {}", shown_, path, why, remedy_of(errno))};
 }
 
 Status ReportSwap::move(Move move, const std::string& path) {

@@ -89,7 +89,12 @@ bool is_stale(int folder, const std::string& name, FileDescriptor& lock) {
   return says(lock.get(), lock_text(name)) && flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-Error last_error() { return Error{std::strerror(errno)}; }
+Error last_error(int& code) {
+  code = errno;
+  return Error{std::strerror(code)};
+}
+
+bool is_own_limit(int code) { return code == EMFILE || code == ENFILE || code == EFBIG; }
 
 std::string cannot_write_in(const fs::path& folder, const std::string& why) {
   const std::string shown = folder.empty() ? "the current folder" : folder.string();
@@ -97,6 +102,13 @@ std::string cannot_write_in(const fs::path& folder, const std::string& why) {
 }
 
 }  // namespace
+
+std::string_view remedy_of(int code) {
+  if (code == EFBIG)
+    return "raise the limit of file sizes (ulimit -f), or choose another place with --out";
+  if (is_own_limit(code)) return "raise the limit of open files (ulimit -n)";
+  return "choose another place with --out";
+}
 
 bool is_staging_name(std::string_view name) {
   return name.size() == kPrefix.size() + kDigits && name.starts_with(kPrefix) &&
@@ -114,41 +126,43 @@ Status check_file_place(const fs::path& file) {
 }
 
 Result<StagingDirectory> StagingDirectory::create(const fs::path& folder, const fs::path& shown) {
-  Result<StagingDirectory> made = make_in(folder);
+  int code = 0;
+  Result<StagingDirectory> made = make_in(folder, code);
   if (made.ok()) return made;
-  return Error{fmt::format("{}; choose another place with --out",
-                           cannot_write_in(shown, made.error().message))};
+  return Error{
+      fmt::format("{}; {}", cannot_write_in(shown, made.error().message), remedy_of(code))};
 }
 
 std::optional<std::string> StagingDirectory::refusal(const fs::path& folder,
                                                      const fs::path& shown) {
-  const Result<StagingDirectory> made = make_in(folder);
-  if (made.ok()) return {};
+  int code = 0;
+  const Result<StagingDirectory> made = make_in(folder, code);
+  if (made.ok() || is_own_limit(code)) return {};
   return cannot_write_in(shown, made.error().message);
 }
 
-Result<StagingDirectory> StagingDirectory::make_in(const fs::path& folder) {
+Result<StagingDirectory> StagingDirectory::make_in(const fs::path& folder, int& code) {
   StagingDirectory made;
   made.folder_ = FileDescriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!made.folder_.ok()) return last_error();
+  if (!made.folder_.ok()) return last_error(code);
   remove_stale_staging(made.folder_.get());
   uint64_t random = 0;
-  if (getrandom(&random, sizeof(random), 0) != sizeof(random)) return last_error();
+  if (getrandom(&random, sizeof(random), 0) != sizeof(random)) return last_error(code);
   const std::string name = fmt::format("{}{:016x}", kPrefix, random);
-  if (mkdirat(made.folder_.get(), name.c_str(), 0700) != 0) return last_error();
+  if (mkdirat(made.folder_.get(), name.c_str(), 0700) != 0) return last_error(code);
   made.name_ = name;  // from here on the object removes it
   made.slot_ = take_slot(made.folder_.get(), name);
   made.directory_ = open_directory(made.folder_.get(), name);
-  if (!made.directory_.ok()) return last_error();
+  if (!made.directory_.ok()) return last_error(code);
   // Locked before it says what it is: words without a lock mean that the owner is dead.
   made.lock_ = FileDescriptor(openat(made.directory_.get(), kLock,
                                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!made.lock_.ok()) return last_error();
+  if (!made.lock_.ok()) return last_error(code);
   (void)flock(made.lock_.get(), LOCK_EX | LOCK_NB);  // without locks it is left to the object
   const std::string text = lock_text(name);
   if (write(made.lock_.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
       mkdirat(made.directory_.get(), kContent, 0777) != 0) {
-    return last_error();
+    return last_error(code);
   }
   made.content_ = folder / name / kContent;
   return made;

@@ -10,6 +10,9 @@
 
 namespace fathom {
 
+// What to try after an error of writing: another place, unless a limit of the process is the cause.
+std::string_view remedy_of(int code);
+
 // A directory for what is being written, in the folder that it will be moved to. It is removed with
 // the object, by remove_all_staging(), or, where the program was killed, by the next run that
 // stages something in the same folder: its owner holds a lock in it for as long as it lives.
@@ -23,7 +26,8 @@ class StagingDirectory {
   static Result<StagingDirectory> create(const std::filesystem::path& folder,
                                          const std::filesystem::path& shown);
 
-  // Why none can be made there, "cannot write in x: Permission denied"; nothing where one can.
+  // Why none can be made there, "cannot write in x: Permission denied"; nothing where one can, or
+  // where the place is not to blame.
   static std::optional<std::string> refusal(const std::filesystem::path& folder,
                                             const std::filesystem::path& shown);
 
@@ -38,8 +42,8 @@ class StagingDirectory {
 
  private:
   StagingDirectory() = default;
-  // An error is the system's word for it.
-  static Result<StagingDirectory> make_in(const std::filesystem::path& folder);
+  // An error is the system's word for it, with errno in `code`.
+  static Result<StagingDirectory> make_in(const std::filesystem::path& folder, int& code);
 
   FileDescriptor folder_, directory_, lock_;
   std::string name_;

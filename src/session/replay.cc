@@ -19,6 +19,7 @@
 #include "base/mapped_file.h"
 #include "base/output_directory.h"
 #include "base/report_swap.h"
+#include "base/staging.h"
 #include "base/utf8.h"
 #include "replay/package.h"
 #include "replay/python_text.h"
@@ -145,8 +146,8 @@ Result<FileDescriptor> open_or_make_directory(const fs::path& directory) {
   fs::create_directories(directory, error);
   FileDescriptor opened(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened.ok()) return opened;
-  return Error{fmt::format("cannot make the directory {}: {}; choose another place with --out",
-                           directory.string(), std::strerror(errno))};
+  return Error{fmt::format("cannot make the directory {}: {}; {}", directory.string(),
+                           std::strerror(errno), remedy_of(errno))};
 }
 
 // What of the packages is there already and ours to replace. Whatever else is there is in the way.

@@ -17,6 +17,20 @@ namespace {
 
 constexpr size_t kMostPythonSteps = 40;
 
+// The statements that one telling may still open in called functions. Where they do not suffice,
+// the telling is too long to be used.
+struct Openings {
+  static constexpr size_t kMost = 2000;
+  size_t left = kMost;
+  bool exceeded = false;
+
+  bool take(size_t statements) {
+    exceeded = exceeded || statements > left;
+    if (!exceeded) left -= statements;
+    return !exceeded;
+  }
+};
+
 // The names of an expression, in order; members after a dot are none.
 std::vector<std::string_view> names_of(std::string_view text) {
   std::vector<std::string_view> out;
@@ -52,8 +66,10 @@ std::string_view first_argument(std::string_view text, size_t open) {
 
 class TritonTeller : public StatementTeller {
  public:
-  TritonTeller(const PythonBody& body, cpp::PatternScope scope, SourceOutlines& sources, int levels)
-      : body_(body), scope_(scope), sources_(sources), levels_(levels) {
+  TritonTeller(const PythonBody& body, cpp::PatternScope scope, SourceOutlines& sources, int levels,
+               Openings& openings)
+      : body_(body), scope_(scope), sources_(sources), levels_(levels), openings_(openings) {
+    if (levels > 0) find_callees();
     for (size_t i = 0; i < body.function->parameters.size(); ++i) {
       const bool constant = i < body.function->annotations.size() &&
                             holds(body.function->annotations[i], "constexpr");
@@ -197,15 +213,25 @@ class TritonTeller : public StatementTeller {
     if (multiplies && holds(statement.text, "+=")) step.words.tail = Phrase::kAndAccumulates;
   }
 
-  // A function of the same file that the kernel calls.
-  void open_call(const Statement& statement, StoryStep& step) {
-    if (levels_ == 0) return;
+  // The calls of functions of the same file that can be opened, in order of line.
+  void find_callees() {
     for (const python::Call& call : body_.function->calls) {
-      if (call.line_first < statement.line_first || call.line_last > statement.line_last) continue;
       if (holds(call.callee, ".") || call.callee == body_.function->name) continue;
       const PythonBody* callee = sources_.python_function(body_.file, call.callee);
-      if (callee == nullptr || callee->function->decorators.empty()) continue;
-      std::vector<StoryStep> steps = TritonTeller(*callee, scope_, sources_, levels_ - 1).run();
+      if (callee != nullptr && !callee->function->decorators.empty())
+        callees_.emplace_back(&call, callee);
+    }
+    std::ranges::stable_sort(callees_, {}, line_of);
+  }
+
+  void open_call(const Statement& statement, StoryStep& step) {
+    auto next = std::ranges::lower_bound(callees_, statement.line_first, {}, line_of);
+    for (; next != callees_.end() && line_of(*next) <= statement.line_last; ++next) {
+      const auto& [call, callee] = *next;
+      if (call->line_last > statement.line_last) continue;
+      if (!openings_.take(callee->statements.size() + 1)) return;
+      std::vector<StoryStep> steps =
+          TritonTeller(*callee, scope_, sources_, levels_ - 1, openings_).run();
       const bool acts = std::any_of(steps.begin(), steps.end(), [](const StoryStep& inner) {
         return !inner.only_computes && !inner.words.is(Phrase::kReturns);
       });
@@ -218,10 +244,15 @@ class TritonTeller : public StatementTeller {
     }
   }
 
+  using Callee = std::pair<const python::Call*, const PythonBody*>;
+  static uint32_t line_of(const Callee& one) { return one.first->line_first; }
+
   const PythonBody& body_;
   const cpp::PatternScope scope_;
   SourceOutlines& sources_;
   const int levels_;
+  Openings& openings_;
+  std::vector<Callee> callees_;
   std::set<std::string, std::less<>> constants_;
   std::map<std::string, std::string, std::less<>> loaded_;
 };
@@ -237,8 +268,9 @@ DeviceStory python_device_story(const KernelFacts& kernel, SourceOutlines& sourc
   const bool triton = kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kGluon;
   const cpp::PatternScope scope = triton ? cpp::PatternScope::kTriton : cpp::PatternScope::kCute;
   for (int levels = 2; levels >= 0; --levels) {
-    story.steps = TritonTeller(*body, scope, sources, levels).run();
-    if (count_steps(story.steps) <= kMostPythonSteps) return story;
+    Openings openings;
+    story.steps = TritonTeller(*body, scope, sources, levels, openings).run();
+    if (!openings.exceeded && count_steps(story.steps) <= kMostPythonSteps) return story;
   }
   story.left_out = shorten(story.steps, kMostPythonSteps);
   return story;

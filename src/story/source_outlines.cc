@@ -5,6 +5,7 @@
 
 #include "scan/cpp/body_outline.h"
 #include "scan/cpp/plain_spelling.h"
+#include "scan/cpp/pointer_names.h"
 #include "scan/files/source_text.h"
 #include "scan/python/ast.h"
 #include "scan/python/body_outline.h"
@@ -71,6 +72,8 @@ struct SourceOutlines::PythonText {
     std::vector<std::vector<python::Call>> calls = python::find_calls(outline);
     for (size_t i = 0; i < functions.size(); ++i) functions[i].calls = std::move(calls[i]);
     lines.emplace(functions);
+    for (const python::Function& function : functions)
+      by_name.try_emplace(function.name, &function);
   }
 
   const std::string text;
@@ -78,6 +81,7 @@ struct SourceOutlines::PythonText {
   const std::map<uint32_t, python::NodeId> nodes;
   std::vector<python::Function> functions;
   std::optional<FunctionLines<python::Function>> lines;
+  std::map<std::string_view, const python::Function*> by_name;  // the first of each name
   std::map<const python::Function*, PythonBody> bodies;
 };
 
@@ -128,9 +132,10 @@ const std::vector<cpp::PatternHit>& CppBody::hits(const Statement& statement,
                                                   cpp::PatternScope scope) const {
   const auto [found, added] =
       known_hits_.try_emplace(Range(statement.first, statement.last, scope));
-  if (added)
-    found->second =
-        cpp::find_patterns(code->source, statement.first, statement.last, scope, {.tree = &tree});
+  if (!added) return found->second;
+  if (!pointers_) pointers_ = cpp::declared_pointers(tree);
+  found->second = cpp::find_patterns(code->source, statement.first, statement.last, scope,
+                                     {.tree = &tree, .pointers = &*pointers_});
   return found->second;
 }
 
@@ -201,10 +206,9 @@ const PythonBody* SourceOutlines::python_function(const CodePlace& at) {
 
 const PythonBody* SourceOutlines::python_function(uint32_t file, std::string_view name) {
   if (file >= files_.size()) return nullptr;
-  for (const python::Function& function : python_text(file).functions) {
-    if (function.name == name) return python_function({file, function.line_name});
-  }
-  return nullptr;
+  const auto& by_name = python_text(file).by_name;
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : python_function({file, found->second->line_name});
 }
 
 }  // namespace fathom

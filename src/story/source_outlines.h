@@ -42,6 +42,7 @@ struct CppBody {
   friend class SourceOutlines;
   using Range = std::tuple<uint32_t, uint32_t, cpp::PatternScope>;
   mutable std::map<Range, std::vector<cpp::PatternHit>> known_hits_;
+  mutable std::optional<cpp::DeclaredPointers> pointers_;
 };
 
 struct PythonBody {

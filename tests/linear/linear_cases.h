@@ -28,6 +28,7 @@ std::vector<LinearCase> nested_cases();    // calls, ranges and frames around ea
 std::vector<LinearCase> text_cases();      // names and arguments
 std::vector<LinearCase> reader_cases();    // a repository's listing, documents and manifests
 std::vector<LinearCase> scan_cases();      // a repository's code
+std::vector<LinearCase> body_cases();      // its long functions, and what they open
 std::vector<LinearCase> phase_cases();     // the phases of a run
 std::vector<LinearCase> counter_cases();   // hardware counters, and their join with a trace
 std::vector<LinearCase> rank_cases();      // several ranks together

@@ -104,6 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Phase, Linear, testing::ValuesIn(phase_cases()), name_o
 INSTANTIATE_TEST_SUITE_P(Reader, Linear, testing::ValuesIn(reader_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Counter, Linear, testing::ValuesIn(counter_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Rank, Linear, testing::ValuesIn(rank_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Body, Linear, testing::ValuesIn(body_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Scan, Linear, testing::ValuesIn(scan_cases()), name_of);
 
 }  // namespace

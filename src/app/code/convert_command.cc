@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* kConvertExamples = R"(Examples:
   fathom convert run.capture run.json             open it at ui.perfetto.dev
-  fathom convert run.capture run.json.zst         compressed; analyze reads it, Perfetto does not
-  fathom convert run.capture - | gzip >run.json.gz
+  fathom convert run.capture run.json.gz          compressed
+  fathom convert run.capture run.json.zst         smaller; analyze reads it, Perfetto does not
   fathom convert trace.json.gz --to perfetto      with what analyze found, in trace.perfetto.json
 
 The JSON is what PyTorch's profiler writes. Hardware counters of a capture are not in it. --to perfetto
@@ -73,7 +73,7 @@ void add_convert_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command->add_option("INPUT", a->input, "Capture or trace")->required();
   command->add_option(
       "OUT", a->out,
-      "File to write (.json, .json.zst), - for standard output; --to perfetto: default "
+      "File to write (.json, .json.gz, .json.zst), - for standard output; --to perfetto: default "
       "INPUT.perfetto.json");
   command
       ->add_option("--to", a->to,

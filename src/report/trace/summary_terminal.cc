@@ -242,7 +242,8 @@ std::string summary_headline(const Summary& s) {
   }
   add(counted(static_cast<uint64_t>(s.events), "event"));
   const Nanos length = s.cpu ? s.cpu->length : s.host ? s.host->length : s.base.wall();
-  add(fmt::format("{:.1f} ms", length.millis()));
+  const double ms = length.millis();
+  add(ms < 1e4 ? fmt::format("{:.1f} ms", ms) : fmt::format("{:.2f} s", ms / 1e3));
   add(cpu_only_text(s));
   return text;
 }

@@ -24,13 +24,18 @@ struct StructureHit {
   std::optional<uint32_t> bytes = {};  // as of CodeEvidence
 };
 
+// Names that are pointers, and whether what they point to is const.
+using DeclaredPointers = std::map<std::string, bool, std::less<>>;
+
 struct TokenRange {
   // What a function's body sees beside itself.
   struct Surroundings {
-    std::string_view parameters = {};        // the text of its parameter list
-    bool is_kernel = false;                  // its pointers point to the GPU's memory
-    size_t class_first = 0, class_last = 0;  // the { and } of the class around it; equal: none
-    const CodeTree* tree = nullptr;          // of its body; none: the tokens are no body
+    std::string_view parameters = {};  // the text of its parameter list
+    bool is_kernel = false;            // its pointers point to the GPU's memory
+    const CodeTree* tree = nullptr;    // of its body; none: the tokens are no body
+    // Of the class around it, where there is one; and of its body, where somebody has read them.
+    const DeclaredPointers* fields = nullptr;
+    const DeclaredPointers* pointers = nullptr;
   };
 
   const TokenList& source;

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "scan/cpp/pointer_names.h"
+
 namespace fathom::cpp {
 namespace {
 
@@ -44,14 +46,19 @@ class ClassesByPlace {
   std::vector<Change> changes_;
 };
 
+// The pointers among the fields of each class that has methods, read once.
+using FieldsOfClasses = std::map<const Class*, DeclaredPointers>;
+
 TokenRange::Surroundings surroundings_of(const Function& function, const ClassesByPlace& classes,
-                                         const CodeTree& tree) {
+                                         const Code& code, const CodeTree& tree,
+                                         FieldsOfClasses& fields) {
   TokenRange::Surroundings around{.parameters = function.parameters,
                                   .is_kernel = function.kind == FunctionKind::kKernel,
                                   .tree = &tree};
   if (const Class* const body = classes.at(function.body_first)) {
-    around.class_first = body->body_first;
-    around.class_last = body->body_last;
+    const auto [known, fresh] = fields.try_emplace(body);
+    if (fresh) known->second = field_pointers(code, body->body_first, body->body_last);
+    around.fields = &known->second;
   }
   return around;
 }
@@ -75,6 +82,7 @@ void read_expansion(const Function& function, CodeUnit& unit, std::vector<Patter
 void add_functions(BodyTrees& trees, const Definitions& definitions, const ClassesByPlace& classes,
                    FileUnits& out) {
   const TokenList& source = trees.code().source;
+  FieldsOfClasses fields;
   for (size_t i = 0; i < definitions.functions.size(); ++i) {
     const Function& function = definitions.functions[i];
     if (!function.defined) continue;
@@ -89,7 +97,7 @@ void add_functions(BodyTrees& trees, const Definitions& definitions, const Class
       const CodeTree& tree = trees.of(i);
       unit.references = find_references(source, first, last, function.parameters);
       append(hits, find_patterns(source, first, last, PatternScope::kDevice,
-                                 surroundings_of(function, classes, tree)));
+                                 surroundings_of(function, classes, trees.code(), tree, fields)));
       if (function.kind == FunctionKind::kHost) {
         host_hits = find_patterns(source, first, last, PatternScope::kHost, {.tree = &tree});
       }

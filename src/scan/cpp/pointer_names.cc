@@ -1,8 +1,6 @@
 #include "scan/cpp/pointer_names.h"
 
-#include <algorithm>
-
-#include "scan/cpp/token_pattern.h"
+#include "scan/cpp/brackets.h"
 
 namespace fathom::cpp {
 namespace {
@@ -22,46 +20,13 @@ bool follows_a_type(const TokenList& source, size_t star, size_t first) {
   return source.is_name(at) || source.is(at, ",") || source.is(at, "*");
 }
 
-}  // namespace
-
-std::optional<bool> PointerNames::points_to_const(std::string_view name) const {
-  if (!known_) read();
-  const auto found = names_.find(name);
-  return found == names_.end() ? std::nullopt : std::optional(found->second);
-}
-
-void PointerNames::read() const {
-  known_ = true;
-  const TokenRange::Surroundings& around = range_.around;
-  if (around.class_last > around.class_first) {
-    read_declarations(range_.source, around.class_first + 1, around.class_last);
-  }
-  if (around.parameters.find('*') != std::string_view::npos) {
-    const TokenList list = lex(around.parameters);
-    read_declarations(list, 0, list.size());
-  }
-  if (around.tree == nullptr) return;
-  const CodeTree& tree = *around.tree;
-  for (const CodeNode& node : tree.nodes) {
-    if (node.kind != CodeKind::kDeclare) continue;
-    for (const uint32_t child : node.children) {
-      if (tree[child].extra.find('*') == std::string_view::npos || tree[child].text.empty())
-        continue;
-      const TokenList& source = *tree.tokens;
-      bool is_const = false;
-      for (size_t i = node.first; i < tree[child].last && !source.is(i, "*"); ++i)
-        is_const = is_const || source.is(i, "const");
-      names_[tree[child].text] = is_const;
-    }
-  }
-}
-
 // Declarations alone, bodies of functions left out: each * before a name that ends a declarator.
-void PointerNames::read_declarations(const TokenList& source, size_t first, size_t last) const {
+void read_declarations(const Code& code, size_t first, size_t last, DeclaredPointers& out) {
+  const TokenList& source = code.source;
   bool is_const = false;
   for (size_t i = first; i < last; ++i) {
     if (source.is(i, "{") || source.is(i, "(")) {
-      i = closing_near(source, i, last - i).value_or(last);
+      i = code.brackets.closed(i) ? code.brackets.partner(i) : last;
       is_const = false;
       continue;
     }
@@ -75,10 +40,59 @@ void PointerNames::read_declarations(const TokenList& source, size_t first, size
            source.is(name, "__restrict")) {
       ++name;
     }
-    if (source.is_name(name) && ends_declarator(source, name + 1)) {
-      names_[std::string(source.at(name))] = is_const;
+    if (source.is_name(name) && ends_declarator(source, name + 1))
+      out.insert_or_assign(std::string(source.at(name)), is_const);
+  }
+}
+
+}  // namespace
+
+DeclaredPointers declared_pointers(const CodeTree& tree) {
+  DeclaredPointers out;
+  const TokenList& source = *tree.tokens;
+  for (const CodeNode& node : tree.nodes) {
+    if (node.kind != CodeKind::kDeclare) continue;
+    bool is_const = false;
+    for (size_t i = node.first; i < node.last && !source.is(i, "*"); ++i)
+      is_const = is_const || source.is(i, "const");
+    for (const uint32_t child : node.children) {
+      const CodeNode& declared = tree[child];
+      if (declared.extra.find('*') == std::string_view::npos || declared.text.empty()) continue;
+      out.insert_or_assign(std::string(declared.text), is_const);
     }
   }
+  return out;
+}
+
+DeclaredPointers field_pointers(const Code& code, size_t open, size_t close) {
+  DeclaredPointers out;
+  read_declarations(code, open + 1, close, out);
+  return out;
+}
+
+std::optional<bool> PointerNames::points_to_const(std::string_view name) const {
+  if (!known_) read();
+  const TokenRange::Surroundings& around = range_.around;
+  // What is declared further inside hides what is declared around it.
+  for (const DeclaredPointers* const names :
+       {around.pointers != nullptr ? around.pointers : &declared_,
+        static_cast<const DeclaredPointers*>(&parameters_), around.fields}) {
+    if (names == nullptr) continue;
+    if (const auto found = names->find(name); found != names->end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+void PointerNames::read() const {
+  known_ = true;
+  const TokenRange::Surroundings& around = range_.around;
+  if (around.parameters.find('*') != std::string_view::npos) {
+    const TokenList list = lex(around.parameters);
+    const Brackets brackets(list);
+    read_declarations({list, brackets}, 0, list.size(), parameters_);
+  }
+  if (around.pointers == nullptr && around.tree != nullptr)
+    declared_ = declared_pointers(*around.tree);
 }
 
 }  // namespace fathom::cpp

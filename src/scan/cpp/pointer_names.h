@@ -1,17 +1,22 @@
 #pragma once
 
-#include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "scan/cpp/code_structures.h"
+#include "scan/cpp/expressions.h"
 
 namespace fathom::cpp {
 
+// The pointers that a function's body declares, once for all questions about it.
+DeclaredPointers declared_pointers(const CodeTree& tree);
+// The pointers among the fields of the class whose { and } these are. What is in brackets between
+// them is stepped over, so that nested classes are read once each.
+DeclaredPointers field_pointers(const Code& code, size_t open, size_t close);
+
 // The names that are pointers where a function's body runs: its parameters, the fields of the class
-// around it, and what the body declares itself. Worked out at the first question, since few bodies
-// ask one.
+// around it, and what the body declares itself. What is not given is worked out at the first
+// question, since few bodies ask one.
 class PointerNames {
  public:
   explicit PointerNames(const TokenRange& range) : range_(range) {}
@@ -21,11 +26,10 @@ class PointerNames {
 
  private:
   void read() const;
-  void read_declarations(const TokenList& source, size_t first, size_t last) const;
 
   const TokenRange& range_;
   mutable bool known_ = false;
-  mutable std::map<std::string, bool, std::less<>> names_;
+  mutable DeclaredPointers declared_, parameters_;
 };
 
 }  // namespace fathom::cpp

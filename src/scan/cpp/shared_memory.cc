@@ -60,14 +60,13 @@ void read_arrays(const NodeRange& nodes, const CodeNode& declaration, DeclaredAr
   std::optional<size_t> shared;
   bool dynamic = false;
   std::string before;  // what stands before a further name
+  size_t searched = declaration.first;
   for (const uint32_t child : declaration.children) {
     const auto array = read_declarator(nodes, nodes[child]);
     if (!array) continue;
-    if (before.empty()) {
-      for (size_t i = declaration.first; i < array->name; ++i) {
-        if (source.is(i, "__shared__")) shared = i;
-        dynamic = dynamic || source.is(i, "extern");
-      }
+    for (; before.empty() && searched < array->name; ++searched) {
+      if (source.is(searched, "__shared__")) shared = searched;
+      dynamic = dynamic || source.is(searched, "extern");
     }
     if (!shared) {
       if (!array->extents.empty()) arrays.names.emplace(source.at(array->name), false);
@@ -77,7 +76,7 @@ void read_arrays(const NodeRange& nodes, const CodeNode& declaration, DeclaredAr
     const std::string text = before.empty()
                                  ? short_source(source, *shared + 1, array->end())
                                  : before + " " + short_source(source, array->name, array->end());
-    before = source.source(*shared + 1, type_end);
+    if (before.empty()) before = short_source(source, *shared + 1, type_end);
     out.push_back({dynamic ? "shared_dynamic" : "shared_static", text, *shared});
     if (has_padding(source, *array)) out.push_back({"shared_padding", text, *shared});
   }

@@ -40,9 +40,11 @@ std::string_view structure_of(const std::array<GroupName, kCount>& names, std::s
   return {};
 }
 
-// The group among the tokens of a declaration, which its type or its value names.
+// The group among the tokens of a type or a value. Longer ones are read up to a limit: lambdas and
+// assignments stand in each other.
 std::string_view group_between(const TokenList& source, size_t first, size_t last) {
-  for (size_t i = first; i < last; ++i) {
+  constexpr size_t kMostTokens = 200;
+  for (size_t i = first; i < std::min(last, first + kMostTokens); ++i) {
     if (!source.is_name(i)) continue;
     const std::string_view structure = structure_of(kGroups, source.at(i));
     if (!structure.empty()) return structure;
@@ -60,8 +62,7 @@ class GroupBarriers {
       const CodeNode& node = nodes_[id];
       if (node.kind == CodeKind::kCall && !node.children.empty()) call(node);
       if (node.kind == CodeKind::kDeclare) {
-        for (const uint32_t child : node.children)
-          declared(nodes_[child].text, node.first, nodes_[child].last);
+        declarators(node);
       } else if (node.kind == CodeKind::kAssign && node.text == "=") {
         declared(nodes_[node.children[0]].text, node.first, node.last);
       }
@@ -69,6 +70,20 @@ class GroupBarriers {
   }
 
  private:
+  void declarators(const CodeNode& node) {
+    if (node.children.empty()) return;
+    const std::string_view type =
+        group_between(source_, node.first, nodes_[node.children[0]].first);
+    for (const uint32_t child : node.children) {
+      const CodeNode& one = nodes_[child];
+      if (type.empty()) {
+        declared(one.text, one.first, one.last);
+      } else {
+        groups_[one.text] = type;
+      }
+    }
+  }
+
   void declared(std::string_view name, size_t first, size_t last) {
     const std::string_view structure = group_between(source_, first, last);
     if (!structure.empty()) groups_[name] = structure;

@@ -9,7 +9,7 @@ namespace fathom {
 namespace {
 
 // Limits: of imports of imports, of names looked for on the way, of base classes, of the modules
-// that star imports lead to, of star imports looked at to tell which of several comes first.
+// that star imports lead to, of star imports that one question looks at.
 constexpr int kMaxImports = 12;
 constexpr size_t kMaxAsked = 1000, kMaxBases = 64, kMaxStars = 2000, kMaxStarSteps = 1000;
 
@@ -230,8 +230,8 @@ PythonNames::FileNames PythonNames::names_in(const python::PythonFile& python, u
 
 std::optional<PythonName> PythonNames::in_file(std::string_view name, uint32_t file, Asked& asked,
                                                int depth) const {
-  if (depth > kMaxImports || name.empty() || asked.size() >= kMaxAsked) return std::nullopt;
-  if (!asked.emplace(file, name).second) return std::nullopt;
+  if (depth > kMaxImports || name.empty() || asked.names.size() >= kMaxAsked) return std::nullopt;
+  if (!asked.names.emplace(file, name).second) return std::nullopt;
   if (auto found = bound_in(name, file, asked, depth)) return found;
   return through_stars(name, file, asked, depth);
 }
@@ -295,7 +295,7 @@ const std::vector<uint32_t>& PythonNames::star_reach(uint32_t file) const {
 // that all bring each other would be gone through once for each way between them.
 std::optional<PythonName> PythonNames::through_stars(std::string_view name, uint32_t file,
                                                      Asked& asked, int depth) const {
-  if (files_[file].stars.empty()) return std::nullopt;
+  if (files_[file].stars.empty() || asked.star_steps >= kMaxStarSteps) return std::nullopt;
   const auto holders = holders_.find(name.substr(0, name.find('.')));
   if (holders == holders_.end()) return std::nullopt;
   std::vector<uint32_t> holding;
@@ -303,6 +303,7 @@ std::optional<PythonName> PythonNames::through_stars(std::string_view name, uint
     const bool fewer = holders->second.size() < reached.size();
     const std::vector<uint32_t>&shorter = fewer ? holders->second : reached,
           &longer = fewer ? reached : holders->second;
+    asked.star_steps += shorter.size();
     std::ranges::copy_if(shorter, std::back_inserter(holding), [&](uint32_t one) {
       return one != file && std::ranges::binary_search(longer, one);
     });
@@ -318,15 +319,14 @@ std::optional<PythonName> PythonNames::through_stars(std::string_view name, uint
     holding.erase(same.begin(), same.end());
   }
   const auto look = [&](uint32_t module) -> std::optional<PythonName> {
-    if (!asked.emplace(module, name).second) return std::nullopt;
+    if (!asked.names.emplace(module, name).second) return std::nullopt;
     return bound_in(name, module, asked, depth + 1);
   };
   if (holding.size() < 2) return holding.empty() ? std::nullopt : look(holding[0]);
   // The first in the order of the imports.
   std::vector<uint32_t> left = {file};
   std::set<uint32_t> seen;
-  size_t steps = 0;
-  while (!left.empty() && steps < kMaxStarSteps) {
+  while (!left.empty() && asked.star_steps < kMaxStarSteps) {
     const uint32_t at = left.back();
     left.pop_back();
     if (!seen.insert(at).second) continue;
@@ -334,7 +334,7 @@ std::optional<PythonName> PythonNames::through_stars(std::string_view name, uint
       if (auto found = look(at)) return found;
     }
     const std::vector<uint32_t>& next = star_modules(at);
-    steps += 1 + next.size();
+    asked.star_steps += 1 + next.size();
     left.insert(left.end(), next.rbegin(), next.rend());
   }
   return std::nullopt;

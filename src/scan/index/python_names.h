@@ -73,8 +73,12 @@ class PythonNames {
       uint32_t file, const python::Class& type) const;
 
  private:
-  // The names that one question has looked for in files: none is looked for twice.
-  using Asked = std::set<std::pair<uint32_t, std::string>>;
+  // The names that one question has looked for in files: none is looked for twice. And how many
+  // modules of star imports it has looked at.
+  struct Asked {
+    std::set<std::pair<uint32_t, std::string>> names;
+    size_t star_steps = 0;
+  };
   // What a file defines and its imports, by the first part of their names.
   struct FileNames {
     std::unordered_map<std::string_view, PythonName> defined;  // at module level

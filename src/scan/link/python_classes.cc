@@ -1,6 +1,7 @@
 #include "scan/link/python_classes.h"
 
 #include <algorithm>
+#include <set>
 
 #include "scan/facts/code_names.h"
 #include "scan/facts/text_lines.h"
@@ -88,6 +89,15 @@ bool PythonClasses::inherits(const PythonRef& derived, const PythonRef& base) co
   return false;
 }
 
+std::optional<PythonRef> PythonClasses::own_method(const PythonRef& of,
+                                                   std::string_view name) const {
+  const python::Class& owner = type(of);
+  std::string key = owner.scope.empty() ? owner.name : owner.scope + "." + owner.name;
+  key += '.';
+  key += name;
+  return names_.find_function(of.file, key);
+}
+
 std::optional<PythonRef> PythonClasses::find_method(const PythonRef& of,
                                                     std::string_view name) const {
   constexpr size_t kMaxClasses = 64;
@@ -97,11 +107,7 @@ std::optional<PythonRef> PythonClasses::find_method(const PythonRef& of,
     left.pop_back();
     if (std::find(seen.begin(), seen.end(), at) != seen.end()) continue;
     seen.push_back(at);
-    const python::Class& owner = type(at);
-    std::string key = owner.scope.empty() ? owner.name : owner.scope + "." + owner.name;
-    key += '.';
-    key += name;
-    if (const auto found = names_.find_function(at.file, key)) return found;
+    if (const auto found = own_method(at, name)) return found;
     const std::vector<PythonRef> bases = bases_of(at);
     left.insert(left.end(), bases.rbegin(), bases.rend());
   }
@@ -111,16 +117,15 @@ std::optional<PythonRef> PythonClasses::find_method(const PythonRef& of,
 std::vector<PythonRef> PythonClasses::overriding(const PythonRef& of,
                                                  std::string_view method) const {
   std::vector<PythonRef> out, open = {of};
-  std::vector<PythonRef> seen = {of};
+  std::set<PythonRef> seen = {of};
   for (size_t i = 0; i < open.size() && open.size() < 400; ++i) {
     const auto found = derived_.find(open[i]);
     if (found == derived_.end()) continue;
     for (const PythonRef& next : found->second) {
-      if (std::find(open.begin(), open.end(), next) != open.end()) continue;
+      if (!seen.insert(next).second) continue;
       open.push_back(next);
-      const auto own = find_method(next, method);
-      const auto home = own ? class_of(*own) : std::nullopt;
-      if (own && home == next && !is_abstract(*own)) out.push_back(*own);
+      const auto own = own_method(next, method);
+      if (own && class_of(*own) == next && !is_abstract(*own)) out.push_back(*own);
     }
   }
   return out;

@@ -43,6 +43,8 @@ class PythonClasses {
   }
 
  private:
+  // The method of a class that stands in the class itself.
+  std::optional<PythonRef> own_method(const PythonRef& of, std::string_view name) const;
   void index_file(uint32_t file);
   void index_bases();
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/deflate.h"
 #include "base/staging.h"
 #include "base/zstd_file.h"
 
@@ -23,21 +24,25 @@ Status write_compressed(const EventStore& store, const std::vector<AddedTrack>& 
   return file.finish();
 }
 
-Status write_plain(const EventStore& store, const std::vector<AddedTrack>& added,
-                   const fs::path& path, const fs::path& shown) {
+// Plain, or as gzip.
+Status write_text(const EventStore& store, const std::vector<AddedTrack>& added,
+                  const fs::path& path, const fs::path& shown, bool gzip) {
   const auto close = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "wb"), close);
   const auto failed = [&shown] {
     return Error{fmt::format("cannot write {}: {}", shown.string(), std::strerror(errno))};
   };
   if (!file) return failed();
+  const auto put = [&](std::string_view bytes) -> Status {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) return failed();
+    return Nothing{};
+  };
+  GzipStream packed;
   TRY(write_chrome_trace(
       store,
-      [&](std::string_view text) -> Status {
-        if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return failed();
-        return Nothing{};
-      },
+      [&](std::string_view text) { return gzip ? put(packed.compressed(text, false)) : put(text); },
       added));
+  if (gzip) TRY(put(packed.compressed({}, true)));
   if (std::fflush(file.get()) != 0) return failed();
   return Nothing{};
 }
@@ -57,8 +62,9 @@ Result<int64_t> convert_trace(const Trace& trace, const fs::path& out, bool forc
     return Error{fmt::format("{} is no directory; name a file in one that is", folder.string())};
   const StagingDirectory staging = TRY(StagingDirectory::create(folder, folder));
   const fs::path staged = staging.content() / "trace";
-  TRY(out.extension() == ".zst" ? write_compressed(trace.store, added, staged, out)
-                                : write_plain(trace.store, added, staged, out));
+  TRY(out.extension() == ".zst"
+          ? write_compressed(trace.store, added, staged, out)
+          : write_text(trace.store, added, staged, out, out.extension() == ".gz"));
   const auto size = static_cast<int64_t>(fs::file_size(staged, error));
   fs::rename(staged, out, error);
   if (error) return Error{fmt::format("cannot write {}: {}", out.string(), error.message())};

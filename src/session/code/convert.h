@@ -9,9 +9,9 @@
 
 namespace fathom {
 
-// Writes the trace as JSON that Perfetto shows, compressed where the name ends in .zst; whole or
-// not at all. Refuses a file that is there, unless forced. Returns the file's size. `added`: tracks
-// of our own in it.
+// Writes the trace as JSON that Perfetto shows, compressed where the name ends in .gz or .zst;
+// whole or not at all. Refuses a file that is there, unless forced. Returns the file's size.
+// `added`: tracks of our own in it.
 Result<int64_t> convert_trace(const Trace& trace, const std::filesystem::path& out, bool force,
                               const std::vector<AddedTrack>& added = {});
 
