@@ -49,6 +49,8 @@ class Collector {
   std::vector<CallId> roots() const;
   void walk(CallId root);
   bool is_wrapper(CallId op) const;
+  CallId sole_child_with_work(CallId op) const;
+  bool is_transformed(CallId op);
   bool take_whole(CallId op);
   void look_below();
   void find_sole_gradients();
@@ -68,6 +70,7 @@ class Collector {
   std::vector<uint32_t> modelled_before_;  // modelled ops with GPU work up to a call
   std::vector<bool> launches_itself_;      // by call
   std::unordered_set<EventId> sole_gradients_;
+  CallId transformed_;  // the last op that is_transformed() found
   std::vector<UnifiedOp> taken_;
 };
 
@@ -164,9 +167,38 @@ bool Collector::is_wrapper(CallId op) const {
   return false;
 }
 
+CallId Collector::sole_child_with_work(CallId op) const {
+  CallId found;
+  for (CallId c(op.index + 1); c < tree().subtree_end(op); c = tree().subtree_end(c)) {
+    if (!has_gpu_work(c)) continue;
+    if (found.valid()) return {};
+    found = c;
+  }
+  return found;
+}
+
+// vmap and grad of torch.func record an op with the sizes it was called with, below it the same op
+// once for each transform with its arguments listed twice, and below these the op that runs, with
+// the batch's sizes.
+bool Collector::is_transformed(CallId op) {
+  if (launches_itself_[op.index] || !modelled_below(op)) return false;
+  const CallId child = sole_child_with_work(op);
+  if (!child.valid() || !is_op(child)) return false;
+  const auto dims = [this](CallId c) {
+    const ArgsId args = store().args_id(tree().event(c));
+    return args.valid() ? store().args(args).dims : StringId{};
+  };
+  const bool is_first = name(child) == name(op) && dims(child) != dims(op);
+  const CallId parent = tree().parent(op);
+  const bool is_next = parent.valid() && parent == transformed_ && name(parent) == name(op);
+  if (!is_first && !is_next) return false;
+  transformed_ = op;
+  return true;
+}
+
 // True when the op was taken, and nothing below it is to be looked at.
 bool Collector::take_whole(CallId op) {
-  if (is_modelled(op) && !is_wrapper(op)) {
+  if (is_modelled(op) && !is_wrapper(op) && !is_transformed(op)) {
     take(op, true);
     return true;
   }

@@ -23,10 +23,10 @@ struct UnifiedOp {
 bool is_copied(const EventStore& store, const UnifiedOp& op);
 
 // Each kernel of the scope once, but for communication. From every root op downwards: an op with a
-// cost model is taken whole, unless autocast runs it in half precision below; so is the gradient of
-// a forward op whose model covers it, unless an op below has a model of its own; so is an op that
-// launches kernels itself, with none below that has a model. Kernels that remain become synthetic
-// ops "parent->kernel (Synthetic Op)".
+// cost model is taken whole, unless autocast runs it in half precision below or torch.func with
+// other sizes; so is the gradient of a forward op whose model covers it, unless an op below has a
+// model of its own; so is an op that launches kernels itself, with none below that has a model.
+// Kernels that remain become synthetic ops "parent->kernel (Synthetic Op)".
 std::vector<UnifiedOp> find_unified_ops(const SheetInput& input,
                                         const std::vector<Launcher>& launchers);
 

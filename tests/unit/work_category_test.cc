@@ -73,6 +73,31 @@ TEST(UnifiedOps, AnOpThatAutocastRunsInAnotherTypeIsTheOneBelow) {
   EXPECT_EQ(ops("float"), (Lines{"aten::mm: gemm"})) << "a wrapper in the same type";
 }
 
+// vmap: the op as it was called, the same op with its arguments listed twice, the op that runs.
+TEST(UnifiedOps, AnOpThatVmapRunsWithABatchIsTheOneBelow) {
+  const auto ops = [](const char* listed, const char* below) {
+    const auto dims = [](const std::string& text) { return "\"Input Dims\":" + text; };
+    const Trace trace = open_events({cpu_op("aten::mm", 0, 40, dims("[[1,3],[3,256]]")),
+                                     cpu_op("aten::mm", 1, 38, dims(listed)),
+                                     cpu_op("aten::mm", 2, 36, dims(listed)),
+                                     cpu_op(below, 4, 30, dims("[[12288,3],[3,256]]")),
+                                     launch_call(22, 2, 2), kernel(kProduct, 60, 20, 2)});
+    const Scope scope;
+    const SheetInput input(trace.store, trace.tree, scope);
+    Lines taken;
+    for (const UnifiedOp& op : find_unified_ops(input, find_launchers(input))) {
+      const ArgsId args = trace.store.args_id(op.event);
+      taken.push_back(op.name + " " + std::string(trace.store.text(trace.store.args(args).dims)));
+    }
+    return taken;
+  };
+  const char* kTwice = "[[1,3],[3,256],[1,3],[3,256]]";
+  EXPECT_EQ(ops(kTwice, "aten::mm"), (Lines{"aten::mm [[12288,3],[3,256]]"}));
+  EXPECT_EQ(ops(kTwice, "aten::bmm"), (Lines{"aten::bmm [[12288,3],[3,256]]"}));
+  EXPECT_EQ(ops("[[1,3],[3,256]]", "aten::bmm"), (Lines{"aten::mm [[1,3],[3,256]]"}))
+      << "an op that calls itself with the same sizes";
+}
+
 TEST(WorkCategory, SoftmaxIsOneThingWithOpsAndWithout) {
   constexpr const char* kSoftmax = "void (anonymous namespace)::softmax_warp_forward<float, 4>";
   EXPECT_EQ(categories(
