@@ -42,7 +42,7 @@ void cover_calls(const SheetInput& input, StringId name, Finding& f) {
     if (input.store.name_id(event) != name) continue;
     Nanos self = input.store.duration(event);
     for (CallId below(c.index + 1); below < tree.subtree_end(c); below = tree.subtree_end(below)) {
-      self.count -= input.store.duration(tree.event(below)).count;
+      self = self - input.store.duration(tree.event(below));
     }
     f.covered.push_back({event, {std::max<int64_t>(0, self.count)}});
   }

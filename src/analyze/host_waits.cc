@@ -7,7 +7,7 @@
 namespace fathom {
 namespace {
 
-constexpr int64_t kDrySlack = 10'000;  // ns between the end of work and that of a wait for it
+constexpr Nanos kDrySlack{10'000};  // between the end of work and that of a wait for it
 
 std::vector<Drain> find_drains(const SheetInput& input, const HostThreads& threads,
                                const RecordedWaits& recorded) {
@@ -25,7 +25,7 @@ std::vector<Drain> find_drains(const SheetInput& input, const HostThreads& threa
     const Nanos begin = store.start(wait), end = store.end(wait);
     for (; next < work.size() && work[next].first <= begin; ++next)
       pending = std::max(pending, work[next].second);
-    if (pending.count == INT64_MIN || pending.count > end.count + kDrySlack) continue;
+    if (pending.count == INT64_MIN || pending > end + kDrySlack) continue;
     Nanos awaited = pending;
     if (const auto known = recorded.of_host(wait)) {
       if (!known->source.valid()) continue;

@@ -131,7 +131,7 @@ Nanos middle_of(std::vector<Nanos> values) {
   std::ranges::nth_element(values, middle);
   if (values.size() % 2 == 1) return *middle;
   const Nanos below = *std::max_element(values.begin(), middle);
-  return {below.count + (*middle - below).count / 2};
+  return below + Nanos{(*middle - below).count / 2};
 }
 
 // The times of one GPU in the steps, and their medians.

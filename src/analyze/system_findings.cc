@@ -55,10 +55,10 @@ std::vector<Finding> short_kernels(const Assessment& a) {
   f.confidence = Confidence::kMedium;
   f.share = ratio(time, a.length());
   // What a kernel costs before it does anything, for all of them but the few that would remain.
-  const Nanos fixed{std::min(time.count, a.shortest_kernel().count * static_cast<int64_t>(count))};
+  const int64_t shortest = a.shortest_kernel().count, calls = static_cast<int64_t>(count);
+  const Nanos fixed = shortest > time.count / calls ? time : Nanos{shortest * calls};
   f.saving_at_most = fixed;
-  f.projections = {
-      {"no fixed cost per kernel", {time.count - fixed.count}, ratio(fixed, a.length())}};
+  f.projections = {{"no fixed cost per kernel", time - fixed, ratio(fixed, a.length())}};
   rate_pattern(f, false);
   f.covered = std::move(covered);
   return {f};

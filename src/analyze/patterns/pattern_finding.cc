@@ -37,8 +37,7 @@ Finding pattern_finding(const PatternInput& in, PatternText text, const MatchedC
   f.saving_at_most = nanos_from(most);
   const auto project = [&](const std::string& when, Nanos saved) {
     if (when.empty()) return;
-    f.projections.push_back(
-        {when, {std::max<int64_t>(0, f.time.count - saved.count)}, ratio(saved, a.length())});
+    f.projections.push_back({when, std::max(Nanos{}, f.time - saved), ratio(saved, a.length())});
   };
   project(saving.least_when, f.saving_at_least);
   project(saving.most_when, f.saving_at_most);

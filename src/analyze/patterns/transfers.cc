@@ -135,9 +135,8 @@ Finding copy_finding(const PatternInput& in, FindingKind kind, std::string subje
   f.share = ratio(most, a.length());
   f.saving_at_least = std::min(least, most);
   f.saving_at_most = most;
-  f.projections = {{"none of the exposed time left (upper bound)",
-                    {sum.time.count - most.count},
-                    ratio(most, a.length())}};
+  f.projections = {
+      {"none of the exposed time left (upper bound)", sum.time - most, ratio(most, a.length())}};
   f.confidence = Confidence::kHigh;
   f.covered = std::move(sum.covered);
   advise(a, f, traits);
@@ -202,7 +201,7 @@ std::optional<Finding> exposed_finding(const PatternInput& in, Nanos told) {
   constexpr double kNoticed = 0.05;  // of the length
   const Assessment& a = in.assessment();
   const GpuTimeline& t = a.timeline();
-  if (ratio(t.exposed_copies, a.length()) < kNoticed || told.count * 2 > t.exposed_copies.count) {
+  if (ratio(t.exposed_copies, a.length()) < kNoticed || ratio(told, t.exposed_copies) > 0.5) {
     return {};
   }
   CopySum all;
@@ -219,10 +218,10 @@ std::optional<Finding> exposed_finding(const PatternInput& in, Nanos told) {
     if (has_word(name, "Pageable")) pageable += in.store().duration(e);
   }
   if (all.count == 0) return {};
-  const bool of_host = host.count * 2 > t.copies.count;
+  const bool of_host = ratio(host, t.copies) > 0.5;
   Traits traits;
   if (of_host) traits.add("host_copies");
-  if (pageable.count * 2 > host.count) traits.add("pageable");
+  if (ratio(pageable, host) > 0.5) traits.add("pageable");
   Finding f = copy_finding(
       in, FindingKind::kExposedCopies, "copies",
       of_host ? "Exposed copies between host and GPU" : "Exposed copies inside the GPU's memory",

@@ -28,7 +28,7 @@ Nanos median_time(std::vector<Nanos> times) {
   std::ranges::nth_element(times, place);
   if (times.size() % 2 == 1) return *place;
   const Nanos below = *std::max_element(times.begin(), place);
-  return Nanos{below.count + (*place - below).count / 2};
+  return below + Nanos{(*place - below).count / 2};
 }
 
 std::optional<double> CollectiveWait::algorithm_rate() const {

@@ -245,7 +245,7 @@ std::string timeline_frame(const TerminalTimeline& timeline, const EventStore& s
   const size_t columns = style.width > kLabelWidth + 10 ? style.width - kLabelWidth : size_t{10};
   // Zoomed in, both ends need more digits to differ.
   const Nanos all = timeline.end - timeline.begin, shown = window.end - window.begin;
-  const bool is_part = shown.count * 10 < all.count;
+  const bool is_part = ratio(shown, all) < 0.1;
   const int digits = std::clamp(2 - static_cast<int>(std::floor(std::log10(shown.millis()))), 2, 6);
   const auto time = [&](Nanos at) {
     const Nanos since = at - timeline.begin;
