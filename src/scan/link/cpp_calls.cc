@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "scan/facts/code_names.h"
-
 namespace fathom {
 namespace {
 
@@ -40,10 +38,6 @@ std::string_view last_word(std::string_view parameter) {
 }
 
 }  // namespace
-
-std::string qualified_name(const cpp::Function& function) {
-  return function.scope.empty() ? function.name : function.scope + "::" + function.name;
-}
 
 CppCalls::CppCalls(const Readings& readings, const SymbolIndex& index)
     : readings_(readings), index_(index), receivers_(readings, index) {

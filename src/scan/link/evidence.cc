@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -16,9 +15,10 @@ namespace {
 
 class EvidenceLinker {
  public:
-  EvidenceLinker(const Readings& readings, const SymbolIndex& index)
+  EvidenceLinker(const Readings& readings, const SymbolIndex& index, const FunctionPlaces& places)
       : readings_(readings),
         index_(index),
+        places_(places),
         accesses_(readings),
         graph_(index),
         hits_(index.size()),
@@ -55,18 +55,9 @@ class EvidenceLinker {
 
   // The calls of the host code around a kernel's launches.
   void add_launchers_of(const KernelFacts& kernel) {
-    constexpr size_t kMaxTries = 64;  // functions that begin before the launch, the nearest first
     for (const KernelLauncher& launcher : kernel.launchers) {
-      if (!launches_.insert(launcher.at).second) continue;
-      const auto& functions = readings_.readings[launcher.at.file].cpp.functions;
-      const auto& order = by_line(launcher.at.file);
-      auto at = std::upper_bound(
-          order.begin(), order.end(), launcher.at.line,
-          [&](uint32_t line, uint32_t i) { return line < functions[i].line_first; });
-      for (size_t tries = 0; at != order.begin() && tries < kMaxTries; ++tries) {
-        --at;
-        if (launcher.at.line <= functions[*at].line_last) note_calls_of(launcher.at.file, *at);
-      }
+      const std::optional<FunctionNode> around = places_.at(launcher.at);
+      if (around && around->cpp) note_calls_of(around->file, around->index);
     }
   }
 
@@ -87,20 +78,6 @@ class EvidenceLinker {
 
  private:
   using Body = std::tuple<uint32_t, uint32_t, std::string>;  // file, line of the name, name
-
-  // The defined functions of a file by their first line.
-  const std::vector<uint32_t>& by_line(uint32_t file) {
-    const auto [known, added] = by_line_.try_emplace(file);
-    if (!added) return known->second;
-    const auto& functions = readings_.readings[file].cpp.functions;
-    for (uint32_t i = 0; i < functions.size(); ++i) {
-      if (functions[i].defined) known->second.push_back(i);
-    }
-    std::stable_sort(known->second.begin(), known->second.end(), [&](uint32_t a, uint32_t b) {
-      return functions[a].line_first < functions[b].line_first;
-    });
-    return known->second;
-  }
 
   void note_calls_of(uint32_t file, uint32_t function) {
     const SymbolId symbol = index_.function(file, function);
@@ -156,21 +133,20 @@ class EvidenceLinker {
 
   const Readings& readings_;
   const SymbolIndex& index_;
+  const FunctionPlaces& places_;
   AccessLinker accesses_;
   cpp::CallGraph graph_;
   std::vector<const std::vector<cpp::PatternHit>*> hits_;  // by symbol; null: no code of its own
   std::map<Body, size_t> bodies_;                          // of defined functions
-  std::map<uint32_t, std::vector<uint32_t>> by_line_;      // by file
-  std::set<CodePlace> launches_;                           // those whose surroundings are noted
   std::vector<bool> told_;                                 // symbols whose calls are noted
   std::vector<FunctionCall> calls_;
 };
 
 }  // namespace
 
-void link_evidence(const Readings& readings, const SymbolIndex& index,
+void link_evidence(const Readings& readings, const SymbolIndex& index, const FunctionPlaces& places,
                    std::vector<KernelFacts>& kernels, std::vector<FunctionCall>& calls) {
-  EvidenceLinker linker(readings, index);
+  EvidenceLinker linker(readings, index, places);
   for (KernelFacts& kernel : kernels) {
     if (is_python_kernel(kernel.kind) || !kernel.body_read) continue;
     linker.add_to(kernel);

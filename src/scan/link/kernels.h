@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "scan/index/function_places.h"
 #include "scan/index/symbol_index.h"
 #include "scan/link/python_types.h"
 
@@ -9,6 +10,7 @@ namespace fathom {
 
 // Every GPU kernel of the repository, in order of file and line, with the places that launch it.
 std::vector<KernelFacts> link_kernels(const Readings& readings, const SymbolIndex& index,
-                                      const PythonNames& names, const PythonTypes& types);
+                                      const FunctionPlaces& places, const PythonNames& names,
+                                      const PythonTypes& types);
 
 }  // namespace fathom

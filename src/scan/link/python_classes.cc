@@ -7,10 +7,6 @@
 
 namespace fathom {
 
-std::string qualified_name(const python::Function& function) {
-  return function.scope.empty() ? function.name : function.scope + "." + function.name;
-}
-
 bool has_decorator(const python::Function& function, std::string_view name) {
   return std::any_of(
       function.decorators.begin(), function.decorators.end(),
@@ -98,7 +94,7 @@ std::optional<PythonRef> PythonClasses::find_method(const PythonRef& of,
     if (std::find(seen.begin(), seen.end(), at) != seen.end()) continue;
     seen.push_back(at);
     const python::Class& owner = type(at);
-    std::string key = owner.scope.empty() ? owner.name : owner.scope + "." + owner.name;
+    std::string key = qualified_name(owner);
     key += '.';
     key += name;
     if (const auto found = names_.find_function(at.file, key)) return found;
