@@ -166,8 +166,9 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   const JitModules jit(readings);
   const PythonTypes types(readings, names, jit);
   // One after the other: the index and the names keep what they were asked, without locks.
-  facts.kernels = link_kernels(readings, index, places, names, types);
-  link_evidence(readings, index, places, facts.kernels, facts.calls);
+  Kernels kernels = link_kernels(readings, index, places, names, types);
+  link_evidence(readings, index, places, kernels, facts.calls);
+  facts.kernels = std::move(kernels.facts);
   const CodeGraph graph(readings, names, types, index, places, facts.dependencies);
   const CallerPaths paths(readings, graph);
   facts.options = link_options(readings, names);

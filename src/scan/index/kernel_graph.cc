@@ -16,11 +16,17 @@ auto way_of(const KernelLauncher& one) {
 
 KernelGraph::Kernel KernelGraph::add(KernelFamily family, KernelFacts facts, bool followed) {
   const auto kernel = static_cast<Kernel>(nodes_.size());
-  nodes_.push_back({std::move(facts), family, followed, {}});
+  nodes_.push_back({std::move(facts), family, followed});
   const KernelFacts& kept = nodes_.back().facts;
   Namesakes& namesakes = by_name_[static_cast<size_t>(family)][kept.name];
   namesakes.kernels.push_back(kernel);
   namesakes.homes.insert(kept.at.file);
+  return kernel;
+}
+
+KernelGraph::Kernel KernelGraph::add(SymbolId symbol, KernelFacts facts) {
+  const Kernel kernel = add(KernelFamily::kCpp, std::move(facts), true);
+  nodes_[kernel].symbol = symbol;
   return kernel;
 }
 
@@ -79,17 +85,21 @@ bool KernelGraph::is_dead(Kernel kernel) const {
   return !namesakes.named_elsewhere && !namesakes.named_in.contains(node.facts.at.file);
 }
 
-std::vector<KernelFacts> KernelGraph::all() && {
+Kernels KernelGraph::all() && {
+  std::vector<Node*> order;
   for (Kernel i = 0; i < nodes_.size(); ++i) {
     nodes_[i].facts.dead = is_dead(i);
     nodes_[i].facts.launchers = launchers(i);
+    order.push_back(&nodes_[i]);
   }
-  std::vector<KernelFacts> out;
-  out.reserve(nodes_.size());
-  for (Node& node : nodes_) out.push_back(std::move(node.facts));
-  std::ranges::sort(out, [](const KernelFacts& a, const KernelFacts& b) {
-    return std::tie(a.at, a.line_name, a.name) < std::tie(b.at, b.line_name, b.name);
+  std::ranges::stable_sort(order, {}, [](const Node* node) {
+    return std::tie(node->facts.at, node->facts.line_name, node->facts.name);
   });
+  Kernels out;
+  for (Node* node : order) {
+    out.facts.push_back(std::move(node->facts));
+    out.symbols.push_back(node->symbol);
+  }
   return out;
 }
 

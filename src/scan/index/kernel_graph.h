@@ -1,12 +1,14 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "scan/index/function_places.h"
+#include "scan/index/symbol_index.h"
 
 namespace fathom {
 
@@ -26,6 +28,12 @@ struct KernelEdge {
 // Triton kernel of the same name.
 enum class KernelFamily : uint8_t { kCpp, kPython, kByPlace };
 
+// Kernels, and what each is in the index, of those that C++ defines.
+struct Kernels {
+  std::vector<KernelFacts> facts;
+  std::vector<std::optional<SymbolId>> symbols;
+};
+
 // The kernels of a repository and what leads to them. Launchers and dead kernels are questions to
 // it.
 class KernelGraph {
@@ -35,7 +43,8 @@ class KernelGraph {
   explicit KernelGraph(const FunctionPlaces& places) : places_(places) {}
 
   // `followed`: every way to launch it would be seen; of others nothing is said to be dead.
-  Kernel add(KernelFamily family, KernelFacts facts, bool followed = true);
+  Kernel add(KernelFamily family, KernelFacts facts, bool followed);
+  Kernel add(SymbolId symbol, KernelFacts facts);  // one that C++ defines
   KernelLauncher& launch(Kernel kernel, KernelLauncher launcher);
   // A string of a file is the name of the kernel.
   void take(Kernel kernel, const CodePlace& at);
@@ -54,14 +63,15 @@ class KernelGraph {
   bool is_dead(Kernel kernel) const;
 
   // All of them with their launchers, in order of file and line.
-  std::vector<KernelFacts> all() &&;
+  Kernels all() &&;
 
  private:
   struct Node {
     KernelFacts facts;
     KernelFamily family;
     bool followed;
-    std::vector<KernelEdge> edges;
+    std::optional<SymbolId> symbol = {};
+    std::vector<KernelEdge> edges = {};
   };
   struct Namesakes {
     std::vector<Kernel> kernels;

@@ -89,7 +89,7 @@ class KernelLinker {
   }
 
   void add(SymbolId symbol, KernelFacts kernel) {
-    kernel_of_.emplace(symbol.value, graph_.add(KernelFamily::kCpp, std::move(kernel)));
+    kernel_of_.emplace(symbol.value, graph_.add(symbol, std::move(kernel)));
   }
 
   KernelKind kind_of(const cpp::Function& function, uint32_t file) const {
@@ -233,9 +233,9 @@ class KernelLinker {
 
 }  // namespace
 
-std::vector<KernelFacts> link_kernels(const Readings& readings, const SymbolIndex& index,
-                                      const FunctionPlaces& places, const PythonNames& names,
-                                      const PythonTypes& types) {
+Kernels link_kernels(const Readings& readings, const SymbolIndex& index,
+                     const FunctionPlaces& places, const PythonNames& names,
+                     const PythonTypes& types) {
   KernelGraph graph(places);
   KernelLinker linker(readings, index, graph);
   linker.run();
