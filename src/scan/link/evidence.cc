@@ -17,7 +17,7 @@ class EvidenceLinker {
       : readings_(readings),
         index_(index),
         places_(places),
-        accesses_(readings),
+        accesses_(readings, index.includes(), places),
         graph_(index),
         hits_(index.size()),
         told_(index.size()) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "scan/facts/code_names.h"
+#include "scan/facts/text_lines.h"
 #include "scan/link/evidence.h"
 #include "scan/link/jitted_functions.h"
 #include "scan/link/python_launch_values.h"
@@ -28,22 +29,6 @@ bool is_access(std::string_view callee, bool reads_too) {
 }
 
 bool is_triton(const Jitted& jitted) { return jitted.told_as == KernelVoice::kTriton; }
-
-// "a, b" of k[a, b]: the parts between commas outside brackets.
-std::vector<std::string> parts_of(std::string_view list) {
-  if (list.starts_with('(') && list.ends_with(')')) list = list.substr(1, list.size() - 2);
-  std::vector<std::string> out(1);
-  int depth = 0;
-  for (const char c : list) {
-    depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
-    if (c == ',' && depth == 0) {
-      out.emplace_back();
-    } else if (c != ' ' || !out.back().empty()) {
-      out.back() += c;
-    }
-  }
-  return out;
-}
 
 class TritonLinker {
  public:
@@ -222,7 +207,11 @@ class TritonLinker {
 
   // kernel[blocks, threads, stream, shared](…)
   static void split_configuration(KernelLauncher& launcher) {
-    const std::vector<std::string> parts = parts_of(launcher.grid);
+    std::string_view written = launcher.grid;
+    if (written.starts_with('(') && written.ends_with(')'))
+      written = written.substr(1, written.size() - 2);
+    std::vector<std::string> parts;
+    for (const std::string_view part : split_list(written, false)) parts.emplace_back(part);
     if (parts.size() < 2) return;
     launcher.grid = parts[0];
     launcher.block = parts[1];
