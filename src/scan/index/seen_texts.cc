@@ -9,18 +9,21 @@ void SeenTexts::add(const std::string& name, uint32_t file, std::string text) {
 std::vector<const SeenTexts::Text*> SeenTexts::meant(std::string_view name, uint32_t file,
                                                      Sight farthest) const {
   constexpr size_t kMostLookedAt = 1000;
-  std::vector<const Text*> own, seen, around, all;
+  std::vector<const Text*> out;
   const auto found = texts_.find(name);
-  if (found == texts_.end() || found->second.size() > kMostLookedAt) return all;
-  for (const Text& one : found->second) {
-    all.push_back(&one);
-    if (one.file == file) own.push_back(&one);
-    if (includes_.sees(file, one.file)) seen.push_back(&one);
-    if (includes_.may_see(file, one.file)) around.push_back(&one);
-  }
-  if (!own.empty()) return own;
-  if (!seen.empty() || farthest == Sight::kSeen) return seen;
-  return !around.empty() || farthest == Sight::kThroughIncluder ? around : all;
+  if (found == texts_.end() || found->second.size() > kMostLookedAt) return out;
+  const auto gather = [&](auto is_meant) {
+    for (const Text& one : found->second) {
+      if (is_meant(one.file)) out.push_back(&one);
+    }
+    return !out.empty();
+  };
+  if (gather([&](uint32_t home) { return home == file; })) return out;
+  if (gather([&](uint32_t home) { return includes_.sees(file, home); })) return out;
+  if (farthest == Sight::kSeen) return out;
+  if (gather([&](uint32_t home) { return includes_.may_see(file, home); })) return out;
+  if (farthest == Sight::kUnseen) gather([](uint32_t) { return true; });
+  return out;
 }
 
 }  // namespace fathom
