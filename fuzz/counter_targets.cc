@@ -20,10 +20,6 @@
 namespace fathom::fuzz {
 namespace {
 
-std::string_view text_of(const uint8_t* data, size_t size) {
-  return {reinterpret_cast<const char*>(data), size};
-}
-
 // A trace in which each counted launch ran once, and the first once more.
 EventStore store_of_counters(const CounterSet& set) {
   EventStoreBuilder builder;

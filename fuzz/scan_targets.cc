@@ -103,10 +103,6 @@ void scan_files(const std::vector<NamedText>& files) {
   (void)scan_text(report, {true, true, 80});
 }
 
-std::string_view text_of(const uint8_t* data, size_t size) {
-  return {reinterpret_cast<const char*>(data), size};
-}
-
 // "=== name" begins a file; what is before the first one is a.cu.
 std::vector<NamedText> split_files(std::string_view text) {
   constexpr std::string_view kMark = "=== ";

@@ -18,6 +18,10 @@ inline bool runs_whole(std::string_view input) {
   return std::hash<std::string_view>()(input) % whole_one_in == 0;
 }
 
+inline std::string_view text_of(const uint8_t* data, size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
 // JSON text through the whole of an analysis: read, link, all sheets, every renderer; replay
 // packages of its ops, and a comparison with itself.
 void kineto_json(const uint8_t* data, size_t size);

@@ -1,8 +1,8 @@
 #include "made_database.h"
 
-#include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom::test {

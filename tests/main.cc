@@ -1,4 +1,3 @@
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "checks.h"
 #include "test_files.h"
 
 namespace {

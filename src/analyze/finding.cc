@@ -41,6 +41,8 @@ std::string_view kind_name(FindingKind kind) {
                                                 "sorted_additions",
                                                 "padding_copies",
                                                 "product_order",
+                                                "unused_gradients",
+                                                "strided_reduction",
                                                 "looped_optimizer",
                                                 "looped_products",
                                                 "odd_sizes",

@@ -47,6 +47,8 @@ enum class FindingKind : uint8_t {
   kSortedAdditions,
   kPaddingCopies,
   kProductOrder,
+  kUnusedGradients,
+  kStridedReduction,
   kLoopedOptimizer,
   kLoopedProducts,
   kOddSizes,

@@ -205,6 +205,8 @@ std::string percent_range_text(double least, double most) {
 }
 
 std::string micros_text(Nanos time) {
+  if (time.count >= 7'200'000'000'000) return fmt::format("{:.1f} h", time.millis() / 3.6e6);
+  if (time.count >= 60'000'000'000) return fmt::format("{:.1f} s", time.millis() / 1e3);
   if (time.count >= 1'000'000) return fmt::format("{:.2f} ms", time.millis());
   return fmt::format("{:.1f} µs", time.micros());
 }

@@ -26,7 +26,7 @@ Nanos nanos_from(double seconds);
 std::string percent_text(double share);  // "12.3 %"
 // "3.1–12.4 %", "up to 12.4 %", or one number where both are the same
 std::string percent_range_text(double least, double most);
-std::string micros_text(Nanos time);  // "12.3 µs" or "1.23 ms"
+std::string micros_text(Nanos time);  // "12.3 µs", "1.23 ms", from a minute on "75.2 s", "2.1 h"
 
 // Adds the GPU work of a call to what a finding is about.
 void cover(const Assessment& a, Finding& finding, const UnifiedOp& call);

@@ -101,6 +101,7 @@ HostRoles::HostRoles(const EventStore& store, const CallTree& tree)
     : store_(store), tree_(tree), by_name_(4 * store.text_count(), UINT8_MAX) {
   find_slow_first_calls();
   find_blocking_copies();
+  find_captures();
 }
 
 void HostRoles::find_slow_first_calls() {
@@ -133,6 +134,38 @@ void HostRoles::find_blocking_copies() {
         is_launch(store_.kind(call)))
       blocking_.insert(call);
   }
+}
+
+void HostRoles::find_captures() {
+  std::vector<uint8_t> marks(store_.text_count());  // 1 begins, 2 ends a capture
+  bool any = false;
+  for (size_t i = 0; i < store_.text_count(); ++i) {
+    const std::string_view text = store_.text(StringId(i));
+    marks[i] = has(text, "StreamBeginCapture") ? 1 : has(text, "StreamEndCapture") ? 2 : 0;
+    any = any || marks[i] != 0;
+  }
+  if (!any) return;
+  for (CallId c(0); c.index < tree_.size(); ++c.index) {
+    const EventId e = tree_.event(c);
+    if (!is_launch(store_.kind(e)) || !store_.name_id(e).valid()) continue;
+    const uint8_t mark = marks[store_.name_id(e).index];
+    if (mark == 0) continue;
+    std::vector<Interval>& spans = captures_[store_.track_id(e)];
+    if (mark == 1) {
+      spans.push_back({store_.start(e), store_.start(e)});
+    } else if (!spans.empty() && spans.back().end == spans.back().begin) {
+      spans.back().end = store_.end(e);
+    }
+  }
+}
+
+bool HostRoles::is_captured(EventId event) const {
+  if (captures_.empty()) return false;
+  const auto spans = captures_.find(store_.track_id(event));
+  if (spans == captures_.end()) return false;
+  const Nanos when = store_.start(event);
+  const auto after = std::ranges::upper_bound(spans->second, when, {}, &Interval::begin);
+  return after != spans->second.begin() && when < (after - 1)->end;
 }
 
 // The role of its name.
@@ -183,6 +216,7 @@ void HostReader::open_until(Nanos time) {
     if (around == HostRole::kNone && (role == HostRole::kFirstUse || role == HostRole::kInput ||
                                       role == HostRole::kCommunication))
       around = role;
+    if (around == HostRole::kNone && roles_->is_captured(e)) around = HostRole::kFirstUse;
     EventId op = open_.empty() ? EventId{} : open_.back().op;
     if (!op.valid() && roles_->is_named_op(e)) op = e;
     open_.push_back({store_->end(e), e, op, role, around});

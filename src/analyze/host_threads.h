@@ -29,11 +29,14 @@ class HostRoles {
   HostRole of(EventId event) const;
   // Whether it is an op with a namespace: no range of the program, which old traces have as ops.
   bool is_named_op(EventId event) const;
+  // Whether a thread captures a graph when the event begins: nothing that it launches runs then.
+  bool is_captured(EventId event) const;
 
  private:
   uint8_t known(EventId event) const;
   void find_slow_first_calls();
   void find_blocking_copies();
+  void find_captures();
 
   const EventStore& store_;
   const CallTree& tree_;
@@ -41,6 +44,7 @@ class HostRoles {
   // The first call of an op that takes ten times as long as a later one sets something up. A copy
   // that was done when its call returned has blocked the host: from or to pageable memory.
   std::unordered_set<EventId> slow_first_, blocking_;
+  std::unordered_map<TrackId, std::vector<Interval>> captures_;  // in the order of time
 };
 
 // A stretch of one thread's time in which the same call, or the same frame, is the innermost.

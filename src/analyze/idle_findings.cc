@@ -176,10 +176,11 @@ Nanos work_of(const Assessment& a, const std::vector<CoveredEvent>& covered) {
 
 constexpr CauseText kTunedAgain = {IdleCause::kFirstUse,
                                    FindingKind::kFirstUse,
-                                   "code is compiled or tuned again at {}",
-                                   "code is compiled or tuned again",
-                                   "each step compiles code or searches for the best kernel again, "
-                                   "as sizes or numbers differ from the steps before",
+                                   "code is compiled, tuned or captured again at {}",
+                                   "code is compiled, tuned or captured again",
+                                   "each step compiles code, searches for the best kernel or "
+                                   "captures a graph again, as sizes or numbers differ from the "
+                                   "steps before",
                                    Confidence::kMedium,
                                    kIdleNoticed};
 

@@ -35,7 +35,7 @@ bool keeps_ops(FindingKind kind) {
   return kind == FindingKind::kImageLayout || kind == FindingKind::kWideProducts ||
          kind == FindingKind::kOddSizes || kind == FindingKind::kRecompute ||
          kind == FindingKind::kDiscardedRows || kind == FindingKind::kFullMask ||
-         kind == FindingKind::kProductOrder;
+         kind == FindingKind::kProductOrder || kind == FindingKind::kStridedReduction;
 }
 
 bool is_loop(FindingKind kind) {
@@ -86,6 +86,8 @@ bool replaces_work(FindingKind kind) {
     case FindingKind::kDenseGradient:
     case FindingKind::kPaddingCopies:
     case FindingKind::kProductOrder:
+    case FindingKind::kUnusedGradients:
+    case FindingKind::kStridedReduction:
       return true;
     default:
       return false;

@@ -77,6 +77,7 @@ struct Recomputed {
   size_t regions = 0;
   EventId example;
   std::vector<CoveredEvent> covered;
+  bool has_node = false, has_layer = false;  // a node of a checkpoint; ops that layers call
 
   // What the call launches, with all below it or by itself.
   Nanos add(const Assessment& a, std::span<const EventId> launched) {
@@ -105,8 +106,20 @@ void add_checkpoint_node(const Assessment& a, CallId node, Recomputed& found) {
     ++c.index;
   }
   if (forward.count == 0) return;
+  found.has_node = true;
   ++found.regions;
   if (!found.example.valid()) found.example = tree.event(node);
+}
+
+// Ops that layers call and formulas of gradients do not.
+bool is_layer(std::string_view op) {
+  constexpr std::string_view kLayers[] = {
+      "aten::linear",     "aten::layer_norm", "aten::group_norm",
+      "aten::batch_norm", "aten::rms_norm",   "aten::embedding",
+      "aten::dropout",    "aten::conv1d",     "aten::conv2d",
+      "aten::conv3d",     "aten::gelu",       "aten::silu",
+      "aten::max_pool2d", "aten::relu",       "aten::scaled_dot_product_attention"};
+  return std::ranges::find(kLayers, op) != std::end(kLayers);
 }
 
 // A checkpoint without a node of its own (use_reentrant=False) runs when a gradient asks for what
@@ -115,8 +128,10 @@ void add_ops_with_graph(const Assessment& a, CallId node, Recomputed& found) {
   const CallTree& tree = a.input().tree;
   const EventStore& store = a.input().store;
   Nanos forward;
+  bool has_layer = false;
   for (CallId c(node.index + 1); c < tree.subtree_end(node);) {
     const AutogradFacts* facts = store.autograd(tree.event(c));
+    has_layer = has_layer || (facts != nullptr && is_layer(store.name(tree.event(c))));
     if (facts == nullptr || facts->forward_thread != 0) {
       ++c.index;
       continue;
@@ -125,8 +140,21 @@ void add_ops_with_graph(const Assessment& a, CallId node, Recomputed& found) {
     c = tree.subtree_end(c);
   }
   if (forward.count == 0) return;
+  found.has_layer = found.has_layer || has_layer;
   ++found.regions;
   if (!found.example.valid()) found.example = tree.event(node);
+}
+
+// Gradients of gradients record a graph in the backward pass, too. A checkpoint runs layers there,
+// from PyTorch's file of checkpoints.
+bool is_from_checkpoint(const Assessment& a, const Recomputed& found) {
+  if (found.has_node) return true;
+  if (!found.has_layer) return false;
+  if (!a.places().has_frames()) return true;
+  const EventStore& store = a.input().store;
+  for (size_t i = 0; i < store.text_count(); ++i)
+    if (contains(store.text(StringId(i)), "utils/checkpoint.py(")) return true;
+  return false;
 }
 
 }  // namespace
@@ -150,7 +178,7 @@ std::vector<Finding> recompute(const Assessment& a) {
   }
   const Nanos time = found.time;
   const EventId example = found.example;
-  if (ratio(time, a.length()) < kNoticeable) return {};
+  if (ratio(time, a.length()) < kNoticeable || !is_from_checkpoint(a, found)) return {};
   Finding f;
   f.kind = FindingKind::kRecompute;
   f.subject = store.name(example);

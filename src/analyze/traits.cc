@@ -221,7 +221,9 @@ std::span<const std::string_view> trait_names() {
                              "repeated",
                              "gradients",
                              "diagonal",
-                             "gathered"});
+                             "gathered",
+                             "inverse",
+                             "unchanged"});
     return list;
   }();
   return names;

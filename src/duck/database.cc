@@ -371,7 +371,7 @@ Status DuckDatabase::answer(const std::string& sql, duck::QueryResult& result) {
   if (all_plain) {
     state = calls.execute_prepared(prepared.statement, &result);
   } else {
-    TRY(run(fmt::format("CREATE OR REPLACE TEMP VIEW {} AS {}", kAnswerView, sql)));
+    TRY(define_answer(sql));
     state = calls.query(parts_->connection,
                         fmt::format("SELECT {} FROM {}", casts, kAnswerView).c_str(), &result);
     (void)run(fmt::format("DROP VIEW {}", kAnswerView));
@@ -379,6 +379,18 @@ Status DuckDatabase::answer(const std::string& sql, duck::QueryResult& result) {
   if (deadline.end() && state != duck::kSuccess) return ended(parts_->limits);
   if (state != duck::kSuccess) return Error{with_advice(message_of(calls.result_error(&result)))};
   return Nothing{};
+}
+
+Status DuckDatabase::define_answer(const std::string& sql) {
+  Status plain = run(fmt::format("CREATE OR REPLACE TEMP VIEW {} AS {}", kAnswerView, sql));
+  if (plain.ok()) return plain;
+  // SUMMARIZE and DESCRIBE are SELECTs that a view takes in brackets only.
+  const size_t end = sql.find_last_not_of(" \t\r\n;");
+  if (run(fmt::format("CREATE OR REPLACE TEMP VIEW {} AS SELECT * FROM ({}\n)", kAnswerView,
+                      sql.substr(0, end == std::string::npos ? 0 : end + 1)))
+          .ok())
+    return Nothing{};
+  return plain;
 }
 
 Status DuckDatabase::ask_into(const std::string& sql, const std::string& path) {
@@ -396,7 +408,7 @@ Status DuckDatabase::answer_into(const std::string& sql, const std::string& path
     const Status ready = prepare(parts_->calls, parts_->connection, sql, prepared);
     if (!ready.ok()) return Error{explained(ready.error().message)};
   }
-  TRY(run(fmt::format("CREATE OR REPLACE TEMP VIEW {} AS {}", kAnswerView, sql)));
+  TRY(define_answer(sql));
   const Status copied = run(fmt::format(
       "COPY (SELECT * FROM {}) TO {} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
       kAnswerView, sql_quoted(path)));

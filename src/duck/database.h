@@ -44,6 +44,7 @@ class DuckDatabase {
   explicit DuckDatabase(std::unique_ptr<Parts> parts);
   Status answer(const std::string& sql, duck::QueryResult& result);
   Status answer_into(const std::string& sql, const std::string& path);
+  Status define_answer(const std::string& sql);
   // Names of columns that resemble one that is not there, where DuckDB names none.
   std::string explained(const std::string& message);
   std::unique_ptr<Parts> parts_;

@@ -76,7 +76,7 @@ class VectorSink final : public CellSink {
   size_t place_ = 0;
 };
 
-struct Bound {
+struct BoundScan {
   const LazyScan* scan;
   const RowTable* rows;  // null while the view is made
 };
@@ -104,7 +104,7 @@ void bind(const duck::Calls& calls, const LazyScan& scan, duck::Handle info) {
     CHECK(rows->columns.size() == scan.table.columns.size());
     calls.bind_set_cardinality(info, rows->rows, true);
   }
-  calls.bind_set_bind_data(info, new Bound{&scan, rows}, destroy<Bound>);
+  calls.bind_set_bind_data(info, new BoundScan{&scan, rows}, destroy<BoundScan>);
 }
 
 void fill(const duck::Calls& calls, Reading& reading, duck::Handle chunk) {
@@ -134,7 +134,7 @@ void on_bind(duck::Handle info) {
 
 void on_init(duck::Handle info) {
   const duck::Calls& calls = *used_calls.load();
-  const auto* bound = static_cast<const Bound*>(calls.init_get_bind_data(info));
+  const auto* bound = static_cast<const BoundScan*>(calls.init_get_bind_data(info));
   auto* reading = new Reading{bound->scan, bound->rows, {}, 0};
   const size_t count = calls.init_get_column_count(info);
   for (size_t i = 0; i < count; ++i)

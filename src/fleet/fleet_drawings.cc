@@ -284,8 +284,7 @@ std::string against_drawing(const Table& table, std::span<const Part, 2> parts,
 }
 
 std::string against_kernels_drawing(const Table& table) {
-  constexpr Part kParts[] = {{"before_ms_per_rank", "before", "#9a9a9a"},
-                             {"now_ms_per_rank", "now", "#3b7dd8"}};
+  constexpr Part kParts[] = {{"before_ms", "before", "#9a9a9a"}, {"now_ms", "now", "#3b7dd8"}};
   return against_drawing(table, kParts, "name", "change_ms", "ms");
 }
 

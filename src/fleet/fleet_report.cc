@@ -14,9 +14,21 @@
 namespace fathom {
 namespace {
 
+constexpr double kSame = 0.05;  // percent: less is shown as 0.0
+
 const FleetAnswer* answer_of(const std::vector<FleetAnswer>& answers, std::string_view name) {
   const auto at = std::ranges::find(answers, name, &FleetAnswer::name);
   return at == answers.end() ? nullptr : &*at;
+}
+
+// Whether each row has a value there.
+bool has_known(const Table& table, std::string_view name) {
+  const auto column = std::ranges::find(table.columns(), name, &Column::name);
+  if (column == table.columns().end() || table.rows() == 0) return false;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    if (!column->known(row)) return false;
+  }
+  return true;
 }
 
 // A clock that explains a slow rank; empty: none is known to.
@@ -38,6 +50,8 @@ std::string clock_text(const std::vector<FleetAnswer>& answers, std::string_view
 std::string summary_text(const std::vector<FleetAnswer>& answers) {
   const FleetAnswer* ranks = answer_of(answers, "fleet-ranks");
   const std::optional<SlowRank> slow = ranks != nullptr ? slow_rank(ranks->table) : std::nullopt;
+  if (!slow && ranks != nullptr && ranks->table.rows() > 1)
+    return "No rank has a time of its own to compare: some traces hold no GPU work.\n";
   if (!slow) return "";
   if (!slow->stands_out())
     return fmt::format(
@@ -65,11 +79,12 @@ std::string against_text(const std::vector<FleetAnswer>& answers) {
   const double change = number_in(t, "change_percent", 0),
                spread = number_in(t, "spread_percent", 0);
   return fmt::format(
-      "Against the other run: the median rank's wall time goes from {:.2f} to {:.2f} ms ({:+.1f} "
+      "Against the other run: the median rank's {} goes from {:.2f} to {:.2f} ms ({:+.1f} "
       "%), "
       "{} the ranks differed by before ({:.1f} %).\n",
+      text_in(t, "what", 0).ends_with(" per step") ? "step" : "wall time",
       number_in(t, "before_ms", 0), number_in(t, "now_ms", 0), change,
-      std::abs(change) > spread ? "more than" : "no more than", spread);
+      std::abs(change) > std::max(spread, kSame) ? "more than" : "no more than", spread);
 }
 
 // Why an answer has no row.
@@ -83,7 +98,7 @@ std::string_view nothing_text(std::string_view question) {
 }  // namespace
 
 std::optional<SlowRank> slow_rank(const Table& ranks) {
-  if (ranks.rows() < 2) return std::nullopt;
+  if (ranks.rows() < 2 || !has_known(ranks, "over_median_percent")) return std::nullopt;
   SlowRank slow{std::string(text_in(ranks, "part", 0)), number_in(ranks, "over_median_percent", 0)};
   for (size_t row = 1; row < ranks.rows(); ++row) {
     const double over = number_in(ranks, "over_median_percent", row);
@@ -93,15 +108,17 @@ std::optional<SlowRank> slow_rank(const Table& ranks) {
 }
 
 Table compared_kernels(const Table& now, const Table& before) {
+  const char* each = has_known(now, "ms_per_step") && has_known(before, "ms_per_step")
+                         ? "ms_per_step"
+                         : "ms_per_rank";
   struct Times {
     std::optional<double> now, before;
   };
   std::map<std::string, Times, std::less<>> kernels;
   for (size_t row = 0; row < now.rows(); ++row)
-    kernels[std::string(text_in(now, "name", row))].now = number_in(now, "ms_per_rank", row);
+    kernels[std::string(text_in(now, "name", row))].now = number_in(now, each, row);
   for (size_t row = 0; row < before.rows(); ++row)
-    kernels[std::string(text_in(before, "name", row))].before =
-        number_in(before, "ms_per_rank", row);
+    kernels[std::string(text_in(before, "name", row))].before = number_in(before, each, row);
   std::vector<std::pair<std::string, Times>> rows(kernels.begin(), kernels.end());
   const auto change = [](const auto& row) {
     return row.second.now.value_or(0) - row.second.before.value_or(0);
@@ -110,8 +127,8 @@ Table compared_kernels(const Table& now, const Table& before) {
                            [&](const auto& row) { return std::abs(change(row)); });
   Table table("compared");
   Column& name = table.text_column("name");
-  Column& old_ms = table.real_column("before_ms_per_rank");
-  Column& new_ms = table.real_column("now_ms_per_rank");
+  Column& old_ms = table.real_column("before_ms");
+  Column& new_ms = table.real_column("now_ms");
   Column& apart = table.real_column("change_ms");
   Column& percent = table.real_column("change_percent", Unit::kPercent);
   for (const auto& row : rows) {
@@ -128,9 +145,11 @@ Table compared_kernels(const Table& now, const Table& before) {
 }
 
 Table compared_ranks(const Table& now, const Table& before) {
-  const auto sorted = [](const Table& table, std::string_view column) {
+  const bool by_step = has_known(now, "steps") && has_known(before, "steps");
+  const auto sorted = [by_step](const Table& table, std::string_view column) {
     std::vector<double> values(table.rows());
-    for (size_t row = 0; row < table.rows(); ++row) values[row] = number_in(table, column, row);
+    for (size_t row = 0; row < table.rows(); ++row)
+      values[row] = number_in(table, column, row) / (by_step ? number_in(table, "steps", row) : 1);
     std::ranges::sort(values);
     return values;
   };
@@ -147,7 +166,7 @@ Table compared_ranks(const Table& now, const Table& before) {
   for (const char* name : {"wall_ms", "compute_ms", "communication_ms", "idle_ms", "own_ms"}) {
     const std::vector<double> a = sorted(before, name), b = sorted(now, name);
     const double was = median(a), is = median(b);
-    what.add(std::string_view(name));
+    what.add(std::string_view(std::string(name) + (by_step ? " per step" : "")));
     old_ms.add(was);
     new_ms.add(is);
     was > 0 ? percent.add(100 * (is / was - 1)) : percent.add_unknown();

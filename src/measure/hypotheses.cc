@@ -41,7 +41,7 @@ std::vector<std::string_view> listed_names(std::string_view text) {
 
 std::vector<Hypothesis> read_hypotheses() {
   std::vector<Hypothesis> all;
-  for (const auto& row : read_tsv(hypotheses_tsv, 11)) {
+  for (const auto& row : read_tsv(hypotheses_tsv, 12)) {
     Hypothesis hypothesis{row[0],
                           row[1],
                           Formula::built_in(row[2]),
@@ -53,7 +53,8 @@ std::vector<Hypothesis> read_hypotheses() {
                           listed_names(row[8]),
                           row[9],
                           row[10],
-                          row[9].substr(0, row[9].find(" Range: "))};
+                          row[11],
+                          fmt::format("{}{}{}", row[9], row[10].empty() ? "" : " ", row[10])};
     all.push_back(std::move(hypothesis));
   }
   return all;
@@ -208,7 +209,7 @@ void add_best(const HardwareValues& values, const Formula::Lookup& lookup, Teste
   }
   one.best = std::clamp(std::max(*best, *bound / 100), 0.0, 1.0);
   // A range that assumes half the work says what the limit is, not that there is a fault.
-  const bool is_assumed = hypothesis.advice.size() != hypothesis.fix.size();
+  const bool is_assumed = !hypothesis.range.empty();
   if (is_assumed || *one.best <= 1 - kLeastSaving) return;
   one.verdict = Verdict::kRejected;
   one.best.reset();

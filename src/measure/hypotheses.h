@@ -25,8 +25,10 @@ struct Hypothesis {
   std::string_view bound;                      // a value: no less of the time is left, percent
   std::vector<std::string_view> explained_by;  // ids
   std::vector<std::string_view> evidence;      // names
-  std::string_view fix, source;
-  std::string_view advice;  // fix without what the range assumes
+  std::string_view advice;
+  std::string_view range;  // a sentence: what the range assumes; empty: nothing
+  std::string_view source;
+  std::string fix;  // the advice, and what the range assumes
 };
 std::span<const Hypothesis> hypotheses();
 // "%", "MB", "µs"; empty: a plain number; kYesOrNoUnit: 1 or 0.

@@ -46,7 +46,10 @@ std::vector<PlanMetric> read_metrics() {
     if (const auto found = of_features.find(metric.id); found != of_features.end()) {
       const Metric& known = *found->second;
       if (metric.title.empty()) metric.title = known.title;
-      if (metric.how.empty()) metric.how = known.how;
+      if (metric.how.empty()) {
+        metric.how = known.how;
+        metric.amd_how = known.amd_how;
+      }
       if (metric.counters.empty()) metric.counters = known.nvidia;
       metric.amd = known.amd;
       metric.programs = known.programs;

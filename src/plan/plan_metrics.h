@@ -17,6 +17,7 @@ struct PlanMetric {
   std::vector<std::string_view> counters;  // NVIDIA; "a|b": the first that the chip has
   std::vector<std::string_view> amd;       // counters of rocprofv3
   std::vector<std::string_view> programs;  // components, one of which the program must have
+  std::string_view amd_how = {};           // what to do with AMD's counters, beside `how`
 };
 
 const std::vector<PlanMetric>& plan_metrics();

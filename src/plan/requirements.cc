@@ -6,6 +6,7 @@
 #include "plan/chosen_probes.h"
 #include "plan/plan_draft.h"
 #include "plan/plan_metrics.h"
+#include "scan/features/feature_rules.h"
 
 namespace fathom {
 namespace {
@@ -49,15 +50,6 @@ class RequirementRows {
     draft_.plan.requirements.push_back(std::move(row));
   }
 
-  // Without what the table says of AMD's counters.
-  static std::string nvidia_words(std::string_view how) {
-    const size_t amd = how.find("AMD:");
-    if (amd == std::string_view::npos) return std::string(how);
-    how = how.substr(0, amd);
-    while (how.ends_with(' ') || how.ends_with(';')) how.remove_suffix(1);
-    return std::string(how);
-  }
-
   void put_hardware(const PlanMetric& metric, Requirement& row) {
     if (draft_.amd) {
       for (const std::string_view name : metric.amd) row.names.emplace_back(name);
@@ -68,11 +60,10 @@ class RequirementRows {
       }
       row.how = "rocprofv3 --pmc";
       for (const std::string& name : row.names) row.how += " " + name;
-      row.how += fmt::format(" -- COMMAND; {}", metric.how);
+      row.how += fmt::format(" -- COMMAND; {}", how_on_all(metric.how, metric.amd_how));
       return;
     }
-    const std::string words = nvidia_words(metric.how);
-    const std::string then = words.empty() ? "" : "; " + words;
+    const std::string then = metric.how.empty() ? "" : fmt::format("; {}", metric.how);
     ChipCounters counters = counters_on(metric, draft_.chip);
     row.names = std::move(counters.names);
     row.passes = counters.passes;

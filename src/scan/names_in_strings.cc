@@ -19,8 +19,17 @@ bool is_instantiated(std::string_view text, size_t begin, size_t end) {
   return address || text.substr(end).starts_with('<');
 }
 
+// The end of a file's name that begins with the word between `begin` and `end`: "gemm.cu".
+size_t file_name_end(std::string_view text, size_t end) {
+  if (end >= text.size() || text[end] != '.') return end;
+  size_t at = end + 1;
+  while (at < text.size() && is_word_character(text[at])) ++at;
+  return at;
+}
+
+// `with_files`: also names of files, which are compiled when the program runs.
 void find_words(std::string_view text, uint32_t line, const WantedNames& wanted,
-                NamesInStrings& found) {
+                NamesInStrings& found, bool with_files = true) {
   for (size_t at = 0; at < text.size();) {
     if (!is_word_character(text[at])) {
       if (text[at] == '\n') ++line;
@@ -30,6 +39,8 @@ void find_words(std::string_view text, uint32_t line, const WantedNames& wanted,
     const size_t begin = at;
     while (at < text.size() && is_word_character(text[at])) ++at;
     const std::string_view word = text.substr(begin, at - begin);
+    const std::string_view file = text.substr(begin, file_name_end(text, at) - begin);
+    if (with_files && file.size() > word.size() && wanted.contains(file)) found.names.emplace(file);
     if (!wanted.contains(word)) continue;
     found.names.emplace(word);
     if (word.size() == text.size() || is_instantiated(text, begin, at))
@@ -115,6 +126,24 @@ void find_names_in_rust_strings(std::string_view text, const WantedNames& wanted
   }
 }
 
+namespace {
+
+// (folder / "gemm.cu").read_text(), open("gemm.cu"): lists of sources to build name files, too.
+bool reads_a_file(const python::TokenList& source, uint32_t string) {
+  constexpr uint32_t kNear = 24;
+  const uint32_t line = source.tokens[string].line;
+  const auto last = std::min<size_t>(source.tokens.size(), size_t{string} + kNear);
+  for (size_t i = string - std::min(string, kNear); i < last; ++i) {
+    if (source.tokens[i].line != line) continue;
+    const std::string_view word = source.at(static_cast<uint32_t>(i));
+    if (word == "read_text" || word == "read_bytes" || word == "open" || word == "read")
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void find_names_in_strings(const python::TokenList& source, const WantedNames& wanted,
                            NamesInStrings& found) {
   using python::TokenKind;
@@ -132,7 +161,7 @@ void find_names_in_strings(const python::TokenList& source, const WantedNames& w
       --i;
       // CUDA source names the kernels that it defines; it is read as what it is elsewhere.
       const bool source_code = text.find("__global__") != std::string::npos;
-      if (!alone && !source_code) find_words(text, line, wanted, found);
+      if (!alone && !source_code) find_words(text, line, wanted, found, reads_a_file(source, i));
     } else if (kind == TokenKind::kFStringBegin) {
       std::string text;
       for (int depth = 0;
@@ -142,7 +171,7 @@ void find_names_in_strings(const python::TokenList& source, const WantedNames& w
         if (inner == TokenKind::kFieldClose) --depth;
         if (inner == TokenKind::kFStringText && depth == 0) text += source.at(i);
       }
-      find_words(text, line, wanted, found);
+      find_words(text, line, wanted, found, false);
       find_patterns(text, line, wanted, found);
     }
   }

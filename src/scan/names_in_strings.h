@@ -37,7 +37,8 @@ class WantedNames {
 
 // Adds the names among `wanted` that string literals contain: a kernel may be found by its name at
 // run time, or be written into generated code. Comments and docstrings' prose count as little as
-// they can: a name must stand there as a whole word.
+// they can: a name must stand there as a whole word. A wanted name may be a file's, "gemm.cu": what
+// a program reads as text it compiles.
 void find_names_in_strings(const cpp::TokenList& source, const WantedNames& wanted,
                            NamesInStrings& found);
 // Rust's, which look kernels up in modules that were compiled before.

@@ -109,6 +109,7 @@ class FileReader {
     threads_ = threads == 0 ? available : threads;
     readings_.files = repository.files;
     readings_.readings.resize(repository.files.size());
+    shader_macros_.resize(repository.files.size());
     unread_.resize(repository.files.size());
     // The largest first, so that no thread is left alone with one at the end.
     for (uint32_t i = 0; i < repository.files.size(); ++i) {
@@ -124,6 +125,9 @@ class FileReader {
   Readings run(std::vector<std::string>& notes) {
     for_each_file([this](uint32_t file, size_t) { read_definitions(file); });
     learn_names();
+    learn_kernel_words();
+    if (!kernel_words_.empty())
+      for_each_file([this](uint32_t file, size_t) { read_shader_again(file); });
     if (!known_.kernel_macros.empty() || !known_.other_macros.empty()) {
       // Macros of other files define kernels, which the launches in further files must know of.
       for_each_file([this](uint32_t file, size_t) { read_macro_definitions(file); });
@@ -212,21 +216,48 @@ class FileReader {
     const std::string_view name = path.substr(path.rfind('/') + 1);
     const cpp::TokenList source = cpp::lex(text);
     FileReading& reading = readings_.readings[file];
-    reading.found_kernels =
-        cpp::find_shader_kernels(source, *rule, name.substr(0, name.find('.')),
-                                 name.substr(std::min(name.rfind('.'), name.size() - 1) + 1));
+    reading.found_kernels = cpp::find_shader_kernels(
+        source, *rule, name.substr(0, name.find('.')),
+        name.substr(std::min(name.rfind('.'), name.size() - 1) + 1), kernel_words_);
+    shader_macros_[file] = cpp::macros_of(source);
     // Some wrap the whole file into a literal, for a program to include.
     if (reading.found_kernels.empty()) add_found(cpp::find_kernels_in_strings(source), reading);
+  }
+
+  // Macros that mark kernels are often defined in a header of C, beside those for other languages.
+  void learn_kernel_words() {
+    for (const FileReading& reading : readings_.readings)
+      cpp::add_kernel_words(reading.cpp.macros, kernel_words_);
+    for (const std::vector<cpp::Macro>& macros : shader_macros_)
+      cpp::add_kernel_words(macros, kernel_words_);
+  }
+
+  void read_shader_again(uint32_t file) {
+    const ShaderRule* rule = is_shader(readings_.files[file].language)
+                                 ? shader_rule_of(readings_.files[file].path)
+                                 : nullptr;
+    if (rule == nullptr || !kernel_words_.contains(rule->kind)) return;
+    readings_.readings[file].found_kernels.clear();
+    read_shader(file);
   }
 
   static void add_found(std::vector<cpp::FoundKernel> kernels, FileReading& reading) {
     for (cpp::FoundKernel& kernel : kernels) reading.found_kernels.push_back(std::move(kernel));
   }
 
-  // Kernels that a program may ask for by name.
+  static bool defines_kernels(const FileReading& reading) {
+    const auto is_kernel = [](const cpp::Function& function) {
+      return function.kind == cpp::FunctionKind::kKernel;
+    };
+    return std::any_of(reading.cpp.functions.begin(), reading.cpp.functions.end(), is_kernel);
+  }
+
+  // Kernels that a program may ask for by name, and files of kernels that it may compile.
   void want_names() {
     wanted_names_ = known_.kernels;
-    for (const FileReading& reading : readings_.readings) {
+    for (uint32_t file = 0; file < readings_.readings.size(); ++file) {
+      const FileReading& reading = readings_.readings[file];
+      if (defines_kernels(reading)) wanted_names_.emplace(file_name(readings_.files[file].path));
       for (const cpp::FoundKernel& kernel : reading.found_kernels)
         wanted_names_.insert(kernel.name);
       // Programs in C++ compile kernels of Python by their names.
@@ -470,10 +501,12 @@ class FileReader {
   Readings readings_;
   std::vector<uint32_t> order_;  // of the files to read
   cpp::KnownNames known_;
-  Names wanted_names_;                 // kernels
-  std::optional<WantedNames> wanted_;  // the same, ready for searching
-  Names of_literals_;                  // kernels that no C++ file defines
-  std::vector<char> unread_;           // whether a file that was listed could not be read
+  cpp::KernelWords kernel_words_;
+  std::vector<std::vector<cpp::Macro>> shader_macros_;  // by file
+  Names wanted_names_;                                  // kernels
+  std::optional<WantedNames> wanted_;                   // the same, ready for searching
+  Names of_literals_;                                   // kernels that no C++ file defines
+  std::vector<char> unread_;  // whether a file that was listed could not be read
 };
 
 }  // namespace

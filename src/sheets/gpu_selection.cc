@@ -16,6 +16,10 @@ std::vector<bool> communication_events(const EventStore& store, const CallTree& 
       communication[e.index] = *known;
     }
   }
+  // What the trace itself says is a collective, whatever library's kernel runs it.
+  for (const Collective& c : store.collectives()) {
+    if (store.kind(c.event) == EventKind::kKernel) communication[c.event.index] = true;
+  }
   return communication;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "scan/cpp/asm_text.h"
 #include "scan/cpp/references.h"
 #include "scan/facts/pattern_ids.h"
 #include "story/collectives.h"
@@ -14,7 +15,8 @@ namespace {
 
 using cpp::Range;
 
-constexpr int kOpenedCalls = 3;  // one inside the other
+constexpr int kOpenedCalls = 3;       // one inside the other
+constexpr int kFunctionsAround = 16;  // of one deed, each around the next
 constexpr size_t kSummaryWords = 4;
 
 class DeviceTeller : public StatementTeller {
@@ -141,7 +143,8 @@ class DeviceTeller : public StatementTeller {
     collectives_.note(statement.text);
     step.code.push_back(tidy_code(statement.text));
     const Range range{statement.first, statement.last};
-    const std::vector<MemoryAccess> accesses = memory_.read(code_, range);
+    std::vector<MemoryAccess> accesses = memory_.read(code_, range);
+    if (cpp::opens_asm(code_.source, statement.first)) accesses = by_assembly(statement);
     add_action(statement, step);
     if (step.words.empty() && !accesses.empty()) step.words = phrase_of(accesses);
     add_access_remarks(accesses, step);
@@ -155,6 +158,20 @@ class DeviceTeller : public StatementTeller {
         step.words = is_loop_macro(statement.text) ? Phrase::kRepeats : Phrase::kCallsWithCode;
     }
     return step;
+  }
+
+  // asm("ld.global.v4.u32 …")
+  std::vector<MemoryAccess> by_assembly(const Statement& statement) const {
+    std::vector<MemoryAccess> out;
+    for (const cpp::AsmInstruction& one :
+         cpp::read_asm(code_.source, statement.first).instructions) {
+      const bool writes = one.mnemonic.starts_with("st.global");
+      if (!writes && !one.mnemonic.starts_with("ld.global")) continue;
+      MemoryAccess& access = out.emplace_back();
+      access.writes = writes;
+      access.of.memory = Memory::kGlobal;
+    }
+    return out;
   }
 
   // CUDA_KERNEL_LOOP(i, n) { … }: a macro that is called a loop.
@@ -372,6 +389,8 @@ class DeviceTeller : public StatementTeller {
 
   std::vector<StoryStep> steps_of(const CalledBody& opened) {
     const cpp::Function& callee = *opened.body->function;
+    // Overloads of one name may be taken for each other: what is being told is not entered again.
+    if (depth_ >= kFunctionsAround || !context_.being_told.insert(&callee).second) return {};
     MemoryNames memory;
     const std::vector<Range> given = cpp::arguments_of(code_, arguments_open(code_, opened.name));
     const std::vector<std::string> names = parameter_names(callee.parameters);
@@ -385,7 +404,10 @@ class DeviceTeller : public StatementTeller {
     TemplateValues values;
     const cpp::Path path = cpp::path_from(code_, opened.name, arguments_open(code_, opened.name));
     values.bind(callee.template_parameters, cpp::path_arguments(code_, path), values_);
-    return device_steps(context_, *opened.body, std::move(memory), std::move(values), depth_ + 1);
+    std::vector<StoryStep> steps =
+        device_steps(context_, *opened.body, std::move(memory), std::move(values), depth_ + 1);
+    context_.being_told.erase(&callee);
+    return steps;
   }
 
   void summarise(const CalledBody& opened, StoryStep& step) {

@@ -21,6 +21,7 @@ struct DeviceContext {
   std::vector<std::pair<const CppBody*, size_t>> unopened = {};
   std::map<const cpp::Function*, std::vector<Saying>> deeds = {};
   std::map<const cpp::Function*, CodePlace> opened = {};  // where each was opened first
+  std::set<const cpp::Function*> being_told = {};         // each inside the one before
   bool width_said = false;
 };
 

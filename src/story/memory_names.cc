@@ -481,6 +481,8 @@ void MemoryNames::declare(const Code& code, const Parts& parts, bool loads) {
   } else if (!parts.right.empty() && parts.left.last == parts.name + 1) {
     const bool address = code.is(parts.right.first, "&");
     if (loads && !pointer && !address) {
+      // out += *offset: a pointer that is moved stays where it is.
+      if (parts.compound && set != names_.end()) return;
       names_.erase(name);
       if (!parts.compound) loaded_[name] = name;
       return;

@@ -1,6 +1,5 @@
 // What is read of a variant's capture; the captures are of the ladders on an H200.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "plan/ablate/study.h"
 #include "plan/ablate/study_report.h"
 #include "session/code/ablate_counters.h"

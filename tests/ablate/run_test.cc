@@ -1,5 +1,4 @@
 // `fathom ablate` as a program: real builds and runs, kills, hostile suites.
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "checks.h"
 #include "session/code/ablate.h"
 #include "test_files.h"
 

@@ -1,12 +1,11 @@
 // The ladders' reports are made from the journals of their runs on an H200, and agree with the
 // tables that bench/gpu made of the same kernels by other means: one process, PyTorch's graphs,
 // ncu.
-#include <gtest/gtest.h>
-
 #include <charconv>
 #include <map>
 #include <sstream>
 
+#include "checks.h"
 #include "plan/ablate/study.h"
 #include "session/code/ablate.h"
 #include "test_files.h"

@@ -1,11 +1,10 @@
 // What made-up measurements mean.
 #include "plan/ablate/study.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <random>
 
+#include "checks.h"
 #include "plan/ablate/records.h"
 #include "plan/ablate/study_report.h"
 #include "plan/ablate/study_words.h"

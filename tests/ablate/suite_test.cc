@@ -1,11 +1,10 @@
 // suite.toml: what is read, what is refused, and which commands it becomes.
 #include "plan/ablate/suite.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <string>
 
+#include "checks.h"
 #include "plan/ablate/commands.h"
 #include "plan/ablate/correctness.h"
 #include "plan/ablate/line_diff.h"

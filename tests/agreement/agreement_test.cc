@@ -1,5 +1,4 @@
 // Fathom's sheets against those another tool wrote for the same real traces.
-#include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "checks.h"
 #include "compare.h"
 #include "differences.h"
 #include "report_files.h"

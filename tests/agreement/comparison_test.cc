@@ -1,6 +1,4 @@
 // Proves that the comparison can fail: a report that agrees is broken in one place at a time.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "checks.h"
 #include "compare.h"
 #include "differences.h"
 #include "python_literal.h"

@@ -1,10 +1,9 @@
 // The readers of the agreement test: CSV, Python literals and JSON, the list of differences.
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
 
 #include "base/glob.h"
+#include "checks.h"
 #include "compare_values.h"
 #include "csv.h"
 #include "differences.h"

@@ -1,10 +1,9 @@
 // Which rows the unified sheet has is the catalogue's to say, and no cost's: whatever costs we
 // know beyond TraceLens's, its rows are ours, by name and number of calls.
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <map>
 
+#include "checks.h"
 #include "csv.h"
 #include "session/analyze.h"
 #include "sheets/op_groups.h"

@@ -1,10 +1,9 @@
 // The ops of a captured graph on the kernels of its replays.
 #include "session/graph_nodes.h"
 
-#include <gtest/gtest.h>
-
 #include <map>
 
+#include "checks.h"
 #include "session/analyze.h"
 #include "sheets/unified_ops.h"
 #include "test_files.h"

@@ -1,6 +1,5 @@
 // ./dev says how far a build is while it runs, not at its end.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom::test {

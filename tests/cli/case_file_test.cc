@@ -1,6 +1,6 @@
 #include "cli/case_file.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom::test {
 namespace {

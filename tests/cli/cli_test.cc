@@ -1,8 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <filesystem>
 
+#include "checks.h"
 #include "cli/case_file.h"
 #include "test_files.h"
 

@@ -1,10 +1,10 @@
 #include <fmt/ranges.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
 #include <map>
 
+#include "checks.h"
 #include "counters/recorded_contexts.h"
 #include "test_files.h"
 

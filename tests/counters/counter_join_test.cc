@@ -2,8 +2,7 @@
 // is never taken for.
 #include "measure/counter_join.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "counter_files.h"
 #include "ingest/ncu/reader.h"
 #include "measure/counter_columns.h"

@@ -1,10 +1,9 @@
 // Fields and numbers of the CSV that profilers write.
 #include "base/csv_text.h"
 
-#include <gtest/gtest.h>
-
 #include "base/kernel_name.h"
 #include "base/protobuf_reader.h"
+#include "checks.h"
 
 namespace fathom::test {
 namespace {

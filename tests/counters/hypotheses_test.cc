@@ -1,10 +1,9 @@
 #include "measure/hypotheses.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <map>
 
+#include "checks.h"
 #include "measure/formula.h"
 
 namespace fathom::test {

@@ -1,6 +1,5 @@
 // Hypotheses by values that are written down here: each case with its near-twin.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "counters/recorded_contexts.h"
 
 namespace fathom::test {

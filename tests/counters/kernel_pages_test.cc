@@ -1,7 +1,6 @@
 #include "report/trace/kernel_pages.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "report/csv.h"
 #include "sheets/kernel_contexts.h"
 

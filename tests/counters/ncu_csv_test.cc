@@ -1,6 +1,5 @@
 // What ncu --csv prints, page by page, and what stands between its lines.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "counter_files.h"
 #include "ingest/ncu/metric_units.h"
 #include "ingest/ncu/reader.h"

@@ -1,8 +1,7 @@
 // Report files (.ncu-rep), and that they and the CSV made from them agree.
-#include <gtest/gtest.h>
-
 #include <cmath>
 
+#include "checks.h"
 #include "counter_files.h"
 #include "ingest/ncu/metric_units.h"
 #include "ingest/ncu/reader.h"

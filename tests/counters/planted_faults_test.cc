@@ -1,10 +1,9 @@
 // Kernels with one fault each and their repaired twins (tests/gpu/faults), recorded on an H200:
 // the right hypothesis is confirmed, and none that is not true.
-#include <gtest/gtest.h>
-
 #include <fstream>
 #include <map>
 
+#include "checks.h"
 #include "counters/recorded_contexts.h"
 #include "test_files.h"
 

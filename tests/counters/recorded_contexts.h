@@ -1,11 +1,10 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
 
 #include "base/tsv.h"
+#include "checks.h"
 #include "session/counters.h"
 #include "session/trace.h"
 #include "sheets/kernel_contexts.h"

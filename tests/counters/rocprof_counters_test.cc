@@ -1,6 +1,5 @@
 // The counters of AMD's tools, in the forms of their versions.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "counter_files.h"
 #include "ingest/rocprof/counter_csv.h"
 

@@ -1,7 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
+#include "checks.h"
 #include "docs_commands/help_text.h"
 #include "test_files.h"
 

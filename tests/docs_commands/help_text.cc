@@ -1,9 +1,8 @@
 #include "docs_commands/help_text.h"
 
-#include <gtest/gtest.h>
-
 #include <sstream>
 
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom::test {

@@ -1,8 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <regex>
 
+#include "checks.h"
 #include "docs_commands/help_text.h"
 #include "test_files.h"
 

@@ -1,8 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <string>
 
+#include "checks.h"
 #include "test_files.h"
 
 // fathom hands over to fathom-code what reads source code (app/code_half.h).

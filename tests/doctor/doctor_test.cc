@@ -1,8 +1,8 @@
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
 
+#include "checks.h"
 #include "doctor/capabilities.h"
 #include "doctor/examine.h"
 #include "doctor/fake_machine.h"

@@ -2,13 +2,13 @@
 // cause, and its place is the function that is marked in the program. Near-twins and clean programs
 // give nothing urgent. ./score shows all of them, with what was predicted and measured.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
 #include "analyze/pipeline.h"
 #include "base/tsv.h"
+#include "checks.h"
 #include "session/trace.h"
 #include "sheets/sheets.h"
 #include "test_files.h"
@@ -114,7 +114,7 @@ std::string told(const Finding& finding) {
 }
 
 // What is reached today; the aim is nine in ten causes, eight in ten lines, all calm.
-constexpr size_t kCausesReached = 144, kLinesReached = 138, kCalmReached = 49;
+constexpr size_t kCausesReached = 150, kLinesReached = 144, kCalmReached = 51;
 
 struct Score {
   size_t faults = 0, causes = 0, with_line = 0, lines = 0, quiet = 0, calm = 0;

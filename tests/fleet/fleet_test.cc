@@ -1,11 +1,11 @@
 #include "fleet/fleet.h"
 
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <fstream>
 #include <map>
 
+#include "checks.h"
 #include "fleet/fleet_drawings.h"
 #include "fleet/fleet_report.h"
 #include "fleet/run_tasks.h"
@@ -265,6 +265,14 @@ TEST(FleetReport, NamesARankThatStandsOutAndNoOther) {
   EXPECT_TRUE(slow->stands_out());
   EXPECT_FALSE(slow_rank(ranks_table({0, 2, -1}))->stands_out());
   EXPECT_FALSE(slow_rank(ranks_table({0})).has_value());
+  // Traces without GPU work: nothing to compare, which is not "no rank stands out".
+  Table none("ranks");
+  for (Column* column : {&none.real_column("over_median_percent")}) {
+    column->add_unknown();
+    column->add_unknown();
+  }
+  EXPECT_FALSE(slow_rank(none).has_value());
+  EXPECT_NE(fleet_headline({{"fleet-ranks", "", none}}).find("no GPU work"), std::string::npos);
 }
 
 TEST(FleetReport, SaysWhatIsMissingFirst) {
@@ -321,6 +329,22 @@ TEST(FleetReport, ComparesTheMedianRanksOfTwoRuns) {
   const std::string line = fleet_headline({{"against-ranks", "", table}});
   EXPECT_NE(line.find("from 100.00 to 111.00 ms (+11.0 %), more than"), std::string::npos) << line;
   EXPECT_EQ(compared_ranks(ranks({}), ranks({1})).rows(), 0U);
+  // A run of twice the steps is no regression.
+  const auto stepped = [](Table of_ranks, int64_t count) {
+    Column& steps = of_ranks.count_column("steps");
+    for (size_t row = 0; row < 3; ++row) steps.add(count);
+    return of_ranks;
+  };
+  const Table longer =
+      compared_ranks(stepped(ranks({202, 202, 202}), 20), stepped(ranks({100, 100, 101}), 10));
+  EXPECT_EQ(longer.columns()[0].text(0), "wall_ms per step");
+  EXPECT_NEAR(longer.columns()[3].number(0), 1, 1e-9);
+  EXPECT_NE(fleet_headline({{"against-ranks", "", longer}}).find("median rank's step goes from"),
+            std::string::npos);
+  EXPECT_NEAR(compared_ranks(stepped(ranks({202, 202, 202}), 20), ranks({100, 100, 101}))
+                  .columns()[3]
+                  .number(0),
+              102, 1e-9);
   const std::string slow = fleet_headline({{"fleet-ranks", "", ranks_table({0, 9})}});
   EXPECT_TRUE(slow.starts_with("rank1 is slow: 9.0 %")) << slow;
 }

@@ -1,7 +1,6 @@
 // Every input that fuzzing keeps, and every one that ever broke something, must be read without
 // harm.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "targets.h"
 #include "test_files.h"
 

@@ -1,8 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <set>
 
+#include "checks.h"
 #include "golden/dump.h"
 #include "session/analyze.h"
 #include "test_files.h"

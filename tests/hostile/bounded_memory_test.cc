@@ -1,12 +1,12 @@
 // Inputs made to exhaust the machine: what the program may take is bounded, whatever they unfold
 // to.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <sstream>
 
+#include "checks.h"
 #include "hostile/sanitizer.h"
 #include "test_files.h"
 

@@ -2,7 +2,6 @@
 // read is, and what was left out is said.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <random>
 
 #include "base/path_ends.h"
+#include "checks.h"
 #include "scan/docs/readme.h"
 #include "scan/files/git_files.h"
 #include "scan/scan_repository.h"

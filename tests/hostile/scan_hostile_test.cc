@@ -1,13 +1,15 @@
 // Repositories made to crash, to hang or to exhaust a scanner: each is read to the end, and what
 // was passed over is said.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <iterator>
 #include <random>
 
+#include "checks.h"
 #include "scan/scan_repository.h"
+#include "story/source_outlines.h"
+#include "story/tell_stories.h"
 #include "test_files.h"
 
 namespace fathom {
@@ -130,6 +132,28 @@ TEST_F(ScanHostile, Circles) {
   const CodeFacts facts = scan();
   const auto is_x = [](const OptionFacts& option) { return option.name == "--x"; };
   EXPECT_EQ(std::count_if(facts.options.begin(), facts.options.end(), is_x), 1);
+}
+
+// Short device functions that call each other, or one another in a long chain: a story tells such
+// functions in place.
+TEST_F(ScanHostile, DeviceFunctionsInCircles) {
+  std::string text =
+      "__device__ float odd(float x);\n"
+      "__device__ float even(float x) { return odd(x) + odd(x); }\n"
+      "__device__ float odd(float x) { return even(x) + even(x); }\n";
+  for (int i = 0; i < 20000; ++i) {
+    const std::string number = std::to_string(i), next = std::to_string(i + 1);
+    text += "__device__ float f" + number + "(float* x) { return f" + next + "(x); }\n";
+  }
+  text +=
+      "__device__ float f20000(float* x) { return x[0]; }\n"
+      "__global__ void deep(float* x) {\n  x[0] = even(x[1]);\n  x[1] = f0(x);\n}\n";
+  write("deep.cu", text);
+  write_healthy();
+  const CodeFacts facts = scan();
+  expect_healthy_kernel(facts);
+  SourceOutlines sources(repository_.path(), facts.files);
+  EXPECT_EQ(tell_stories(facts, StoryContext(), &sources).kernels.size(), facts.kernels.size());
 }
 
 // A class's constant that is defined by itself, whatever lies between.

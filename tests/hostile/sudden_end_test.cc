@@ -1,7 +1,6 @@
 // The memory ends, the disk is full, somebody kills the program: one sentence, exit 1, and what was
 // there before stays.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <csignal>
 
 #include "base/output_directory.h"
+#include "checks.h"
 #include "hostile/sanitizer.h"
 #include "test_files.h"
 

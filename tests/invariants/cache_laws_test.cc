@@ -2,12 +2,12 @@
 // cache or to the trace, doubt means reading.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <random>
 
 #include "base/byte_source.h"
+#include "checks.h"
 #include "events/store_file.h"
 #include "ingest/kineto/reader.h"
 #include "test_files.h"

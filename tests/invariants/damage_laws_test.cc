@@ -1,6 +1,5 @@
 // One damaged byte, wherever it is, costs at most the event it is in, and what is lost is said.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "base/text_source.h"
+#include "checks.h"
 #include "ingest/kineto/reader.h"
 #include "invariants/every_trace.h"
 #include "test_files.h"

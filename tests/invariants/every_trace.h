@@ -1,12 +1,11 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "checks.h"
 #include "ingest/kineto/reader.h"
 #include "session/analyze.h"
 

@@ -1,9 +1,8 @@
 // The causes of idle time add up to it, for each GPU, each step and the whole.
-#include <gtest/gtest.h>
-
 #include "analyze/idle_gaps.h"
 #include "analyze/idle_sheets.h"
 #include "analyze/start_up.h"
+#include "checks.h"
 #include "invariants/every_trace.h"
 #include "sheets/op_groups.h"
 

@@ -1,8 +1,8 @@
 // On valid text the lenient parser reads what the strict one reads.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "base/byte_source.h"
+#include "checks.h"
 #include "ingest/kineto/chunk_splitter.h"
 #include "ingest/kineto/event_parser.h"
 #include "ingest/kineto/lenient_parser.h"

@@ -2,7 +2,6 @@
 // other: nothing outside a report's own manifest is removed or changed. What is in the way of a new
 // file is kept under another name.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
@@ -11,6 +10,7 @@
 #include <set>
 
 #include "base/output_directory.h"
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom {

@@ -1,9 +1,8 @@
 // The parts of a rank's time add up to it, with collectives of the GPU and of the host.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
 #include "analyze/ranks/rank_facts.h"
+#include "checks.h"
 #include "invariants/every_trace.h"
 
 namespace fathom {

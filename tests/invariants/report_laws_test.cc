@@ -1,9 +1,8 @@
 // What holds of the analysis and its reports, whatever the trace.
-#include <gtest/gtest.h>
-
 #include <iterator>
 #include <sstream>
 
+#include "checks.h"
 #include "invariants/every_trace.h"
 #include "session/analyze.h"
 #include "unit/small_trace.h"

@@ -3,7 +3,6 @@
 // its string literals and in the texts of data/. Whatever reads a sentence back, sorts by it or
 // measures it by its letters writes something else then.
 #include <elf.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom::test {
@@ -97,10 +97,11 @@ size_t swap_literals(std::string& program, const TextSet& kept) {
   return count;
 }
 
-// A column of a table in data/ that the program holds.
-bool swap_column(std::string& program, const fs::path& table, size_t column) {
+// A column of a table in data/ that the program holds where `original` does.
+bool swap_column(std::string& program, std::string_view original, const fs::path& table,
+                 size_t column) {
   const std::string text = read_file(source_dir() / "data" / table);
-  const size_t begin = program.find(text);
+  const size_t begin = original.find(text);
   if (begin == program.npos) return false;
   bool is_header = true;
   for (size_t at = 0; at < text.size();) {
@@ -116,6 +117,42 @@ bool swap_column(std::string& program, const fs::path& table, size_t column) {
   }
   return true;
 }
+
+// The columns of tables in data/ that hold sentences and titles for the reader.
+struct SentenceColumn {
+  const char* table;
+  size_t column;
+};
+constexpr SentenceColumn kSentenceColumns[] = {
+    {"analysis/advice.tsv", 5},
+    {"analysis/tools.tsv", 2},
+    {"hypotheses/derived.tsv", 2},
+    {"hypotheses/hypotheses.tsv", 1},
+    {"hypotheses/hypotheses.tsv", 9},
+    {"stories/phrases.tsv", 1},
+    {"stories/step_words.tsv", 2},
+    {"stories/surprises.tsv", 3},
+    {"stories/compared.tsv", 1},
+    {"stories/kernel_models.tsv", 1},
+    {"features/features.tsv", 1},
+    {"features/features.tsv", 6},
+    {"features/features.tsv", 7},
+    {"features/metrics.tsv", 1},
+    {"features/metrics.tsv", 6},
+    {"features/kernel_purposes.tsv", 1},
+    {"plan/asked.tsv", 3},
+    {"plan/features.tsv", 1},
+    {"plan/features.tsv", 2},
+    {"plan/features.tsv", 6},
+    {"plan/metrics.tsv", 1},
+    {"plan/metrics.tsv", 6},
+    {"plan/patterns.tsv", 2},
+    {"plan/phases.tsv", 2},
+    {"plan/ranks.tsv", 3},
+    {"hypotheses/hypotheses.tsv", 10},
+    {"features/metrics.tsv", 8},
+    {"plan/probes.tsv", 3},
+};
 
 struct SwapJob {
   const char* name;
@@ -135,6 +172,7 @@ constexpr SwapJob kSwapJobs[] = {
     {"run",
      "run {}/examples/run/serving/plan.toml --replay {}/examples/run/serving/recorded "
      "-o out"},
+    {"platforms", "platforms"},
     {"ablate", "ablate {}/kernels/rows/suite.toml --replay {}/kernels/rows/ablation -o out"},
 };
 
@@ -185,11 +223,12 @@ TEST(SwappedWords, ChangeNoResult) {
   const fs::path whole = fathom_binary() + "-code";
   const TemporaryDirectory place;
   const auto ours = run_jobs(whole, place.path() / "1");
-  std::string program = read_file(whole);
+  const std::string original = read_file(whole);
+  std::string program = original;
   if (swap_literals(program, column_names(ours)) < 1000)
     GTEST_SKIP() << "sentences of this program are not where they are looked for";
-  EXPECT_TRUE(swap_column(program, "analysis/advice.tsv", 5));
-  EXPECT_TRUE(swap_column(program, "analysis/tools.tsv", 2));
+  for (const SentenceColumn& one : kSentenceColumns)
+    EXPECT_TRUE(swap_column(program, original, one.table, one.column)) << one.table;
   write_file(place.path() / "other", program);
   fs::permissions(place.path() / "other", fs::perms::owner_all);
   const auto others = run_jobs(place.path() / "other", place.path() / "2");

@@ -1,11 +1,10 @@
 // The CPU reference that the CUDA kernels are checked against, itself checked against the plain
 // formula.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <random>
 #include <vector>
 
+#include "checks.h"
 #include "reference.h"
 
 namespace fathom::attention {

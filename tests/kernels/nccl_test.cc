@@ -1,9 +1,8 @@
 // The α-β model by hand, and the communicator with a NCCL of two ranks that lives in this file.
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <vector>
 
+#include "checks.h"
 #include "collective_model.h"
 #include "communicator.h"
 

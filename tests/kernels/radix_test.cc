@@ -1,11 +1,10 @@
 // Every path of the common prefix against a plain loop, and the radix tree against a model that
 // keeps each prefix by itself.
-#include <gtest/gtest.h>
-
 #include <map>
 #include <random>
 #include <vector>
 
+#include "checks.h"
 #include "prefix.h"
 #include "radix_tree.h"
 

@@ -1,11 +1,10 @@
 // The CPU reference of index and store by hand, and how the kernels cut their work.
 #include "rows_reference.h"
 
-#include <gtest/gtest.h>
-
 #include <utility>
 #include <vector>
 
+#include "checks.h"
 #include "rows_plan.h"
 
 namespace fathom::rows {

@@ -1,6 +1,5 @@
 // Where steps are counted in assembly: at functions and at labels in code, nowhere else.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom::test {
@@ -16,6 +15,13 @@ constexpr std::string_view kAssembly =
     "\tja .L4\n"
     ".LEHB0:\n"
     "\tjmp *%rax\n"
+    ".L6:\n"
+    "\taddsd %xmm1, %xmm0\n"
+    "\tsetne %al\n"
+    ".L7:\n"
+    "\tmovl %eax, %edx\n"
+    "\tucomisd %xmm1, %xmm0\n"
+    "\tja .L2\n"
     "\t.section\t.rodata\n"
     ".LC0:\n"
     "\t.string \"s\"\n"
@@ -26,7 +32,7 @@ constexpr std::string_view kAssembly =
     "\tret\n"
     "\t.cfi_endproc\n";
 
-// The copy with each piece of counting code as one line, "+".
+// The copy with each piece of counting code as one line: "+", or "+ flags" where it keeps them.
 std::string shortened(const std::string& counted) {
   std::string lines;
   bool counting = false;
@@ -35,9 +41,9 @@ std::string shortened(const std::string& counted) {
     const std::string line = counted.substr(at, end - at);
     at = end + 1;
     if (line == "\tleaq -128(%rsp), %rsp") counting = true;
-    if (!counting) lines += line + "\n";
+    if (!counting) lines += line == "\tincq %fs:fathom_steps@tpoff" ? "+\n" : line + "\n";
     if (line != "\tleaq 128(%rsp), %rsp") continue;
-    lines += "+\n";
+    lines += "+ flags\n";
     counting = false;
   }
   return lines;
@@ -51,8 +57,11 @@ TEST(CountBlocks, AtFunctionsAndLabelsOfCode) {
   const CommandResult result = run_command("'" + program.string() + "' <in.s", place.path());
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   std::string expected(kAssembly);
-  for (const std::string_view line : {"\t.cfi_startproc\n", "\n.L2:\n", "\n.L4:\n"}) {
+  for (const std::string_view line : {"\t.cfi_startproc\n", "\n.L4:\n", "\n.L7:\n"}) {
     expected.insert(expected.find(line) + line.size(), "+\n");
+  }
+  for (const std::string_view line : {"\n.L2:\n", "\n.L6:\n"}) {
+    expected.insert(expected.find(line) + line.size(), "+ flags\n");
   }
   EXPECT_EQ(shortened(result.output), expected);
 }

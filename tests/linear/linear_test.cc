@@ -1,11 +1,11 @@
 // The law of cost: twice the input takes at most twice the work, whatever it holds (about.md).
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
+#include "checks.h"
 #include "linear_cases.h"
 #include "test_files.h"
 

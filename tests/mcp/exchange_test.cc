@@ -1,9 +1,9 @@
-#include <gtest/gtest.h>
 #include <simdjson.h>
 
 #include <fstream>
 #include <sstream>
 
+#include "checks.h"
 #include "query/duck_for_tests.h"
 #include "test_files.h"
 
@@ -144,6 +144,8 @@ TEST(Mcp, DamagedMessagesGetAnErrorAndItGoesOn) {
   const std::string ping = R"({"jsonrpc":"2.0","id":9,"method":"ping"})";
   for (const std::string& damaged :
        {std::string("garbage"), std::string("[1, 2]"), std::string("{}"), std::string("\"text\""),
+        std::string(R"({"id":1.5,"method":"ping"})"), std::string(R"({"id":{},"method":"ping"})"),
+        std::string(R"({"id":null,"method":"ping"})"),
         std::string(R"({"id":1,"method":"no/such"})"), std::string(R"({"id":1,"method":7})"),
         std::string(R"({"id":1,"method":"tools/call"})"),
         std::string(R"({"id":1,"method":"tools/call","params":{"name":"no_tool"}})"),
@@ -154,6 +156,8 @@ TEST(Mcp, DamagedMessagesGetAnErrorAndItGoesOn) {
     EXPECT_NE(lines[0].find("\"error\""), std::string::npos) << lines[0];
     EXPECT_EQ(lines[1], R"({"jsonrpc":"2.0","id":9,"result":{}})");
   }
+  EXPECT_EQ(talk("{\"id\":18446744073709551615,\"method\":\"ping\"}\n"),
+            std::vector<std::string>{R"({"jsonrpc":"2.0","id":18446744073709551615,"result":{}})"});
   // Notifications and answers get none; the last line may lack its end.
   EXPECT_EQ(talk("{\"method\":\"notifications/cancelled\"}\n\n{\"id\":3,\"result\":{}}\n" + ping),
             std::vector<std::string>{R"({"jsonrpc":"2.0","id":9,"result":{}})"});

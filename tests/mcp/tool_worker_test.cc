@@ -1,9 +1,10 @@
 #include "app/mcp/tool_worker.h"
 
-#include <gtest/gtest.h>
 #include <poll.h>
 
 #include <cstdlib>
+
+#include "checks.h"
 
 namespace fathom::test {
 namespace {

@@ -1,7 +1,6 @@
 #include "plan/plan_file.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "session/code/plan.h"
 
 namespace fathom {

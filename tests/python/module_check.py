@@ -1,5 +1,6 @@
 """Checks tools/python/fathom.py against the program: python3 module_check.py SOURCE_DIR. Prints what it skipped."""
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,12 +33,21 @@ assert rows(trace.code) == []
 assert [column["column"] for column in fathom.schema("gaps")][:2] == ["device", "start_ns"]
 assert fathom.queries()["idle-blame"].endswith("?")
 assert "ops" in dir(trace)
-for wrong in (lambda: trace.kernel, lambda: fathom.open("missing.json")):
+for wrong in (lambda: trace.kernel, lambda: fathom.open("missing.json"), lambda: fathom.schema("kernel"),
+              lambda: trace.query("--list"), lambda: trace.query("SELECT '\0'")):
     try:
         wrong()
     except (AttributeError, fathom.FathomError):
         continue
     raise AssertionError("a mistake must be an error")
+with tempfile.TemporaryDirectory() as folder:
+    odd = os.path.join(folder, "--list")  # a file's name is no option
+    shutil.copy(trace.path, odd)
+    here = os.getcwd()
+    os.chdir(folder)
+    assert len(rows(fathom.open("--list").kernels)) == len(rows(trace.kernels))
+    assert len(rows(fathom.open(b"--list").steps)) == len(rows(trace.steps))
+    os.chdir(here)
 try:
     answer = rows(trace.query("SELECT sum(gpu_ns) AS ns, NULL AS nothing FROM ops"))
     assert answer == [{"ns": sum(op["gpu_ns"] for op in ops), "nothing": None}], answer
@@ -49,6 +59,9 @@ try:
         assert rows(exported.kernels) == rows(trace.kernels)
         assert rows(exported.kernels)[0]["is_communication"] in (True, False)
         assert rows(exported.code) == []
+        subprocess.run([os.environ["FATHOM_PROGRAM"], "export", os.path.join(root, "examples", "ddp-rank0-h200.json.gz"),
+                        os.path.join(root, "examples", "ddp-rank1-h200.json.gz"), "--to", folder + "/two", "-q"], check=True)
+        assert [run["part"] for run in rows(fathom.open(folder + "/two").run)] == ["ddp-rank0-h200", "ddp-rank1-h200"]
 except fathom.FathomError as error:
     assert "tools/setup --query" in str(error), error
     print("skipped: no DuckDB")

@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "test_files.h"
 
 // tools/python/fathom.py, with each python3 that is here: one of them may have pandas.

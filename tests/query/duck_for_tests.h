@@ -1,9 +1,8 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 
+#include "checks.h"
 #include "duck/duckdb_library.h"
 
 namespace fathom::test {

@@ -1,7 +1,6 @@
 #include "session/query/export.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "query/duck_for_tests.h"
 #include "query/opened_example.h"
 #include "session/query/databases.h"

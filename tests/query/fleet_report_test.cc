@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "query/duck_for_tests.h"
 #include "test_files.h"
 
@@ -50,10 +49,33 @@ TEST_F(FleetCommands, FromPlanToReportWithPictures) {
   EXPECT_NE(report("report.html").find("<html"), std::string::npos);
   // GPU idle time in collectives of the host is not a rank's own.
   const std::string ranks = report("fleet-ranks.csv");
-  EXPECT_NE(ranks.find("part,rank,host,wall_ms"), std::string::npos) << ranks;
-  EXPECT_NE(ranks.find(",17.623,8.891,11.258,"), std::string::npos) << ranks;
+  EXPECT_NE(ranks.find("part,rank,host,steps,wall_ms"), std::string::npos) << ranks;
+  EXPECT_NE(ranks.find(",19.652,6.862,9.229,"), std::string::npos) << ranks;
+  // Steps are those of the names: ranks need not be recorded from the same one on.
+  EXPECT_NE(report("fleet-steps.csv").find("\n3,3,"), std::string::npos)
+      << report("fleet-steps.csv");
   // The three parts are the wall time.
-  EXPECT_NE(ranks.find(",28.881,2.367,17.623,8.891,"), std::string::npos) << ranks;
+  EXPECT_NE(ranks.find(",28.881,2.367,19.652,6.862,"), std::string::npos) << ranks;
+}
+
+// A rank that was recorded from a later step on, and one that is cut off.
+TEST_F(FleetCommands, RanksWithOtherStepsAreComparedStepByStep) {
+  NEEDS_DUCKDB();
+  const fs::path traces = folder_.path() / "traces";
+  const std::string whole =
+      run_command("gzip -dc " + (traces / "rank-0.json.gz").string(), folder_.path()).output;
+  std::string later = whole;
+  for (const auto& [from, to] : {std::pair("Step#3", "Step#4"), std::pair("Step#2", "Step#3")})
+    for (size_t at = later.find(from); at != std::string::npos; at = later.find(from, at + 1))
+      later.replace(at, 6, to);
+  fs::remove(traces / "rank-0.json.gz");
+  write_file(traces / "later.json", later);
+  ASSERT_EQ(fleet("plan traces --to fleet").exit_code, 0);
+  ASSERT_EQ(fleet("run fleet -q").exit_code, 0);
+  ASSERT_EQ(fleet("report fleet").exit_code, 0);
+  const std::string steps = report("fleet-steps.csv");
+  for (const char* row : {"\n2,2,", "\n3,3,", "\n4,1,"})
+    EXPECT_NE(steps.find(row), std::string::npos) << steps;
 }
 
 TEST_F(FleetCommands, WhatIsNoLongerPlannedOrIsDamagedIsNotInTheReport) {

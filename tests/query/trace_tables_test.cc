@@ -1,9 +1,9 @@
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 
+#include "analyze/ranks/rank_facts.h"
 #include "base/threads.h"
+#include "checks.h"
 #include "query/opened_example.h"
 #include "session/query/schema.h"
 
@@ -61,6 +61,17 @@ TEST_P(TablesOfExamples, IdleTimeAndBusyTimeAddUpToTheWallTime) {
   EXPECT_EQ(Cells(gaps, "duration_ns").sum, Cells(steps, "idle_ns").sum);
   EXPECT_EQ(Cells(steps, "idle_ns").sum + Cells(steps, "busy_ns").sum,
             Cells(steps, "duration_ns").sum);
+}
+
+// The fleet's queries and `--together` call the same time idle.
+TEST_P(TablesOfExamples, GapsWithoutCollectivesOfTheHostAreTheIdleTimeOfARank) {
+  const test::OpenedExample example(GetParam());
+  const RowTable& gaps = example.tables->make("gaps");
+  const Cells devices(gaps, "device");
+  if (std::set<std::string>(devices.texts.begin(), devices.texts.end()).size() != 1)
+    GTEST_SKIP() << "not one GPU with idle time";
+  EXPECT_EQ(Cells(gaps, "duration_ns").sum - Cells(gaps, "host_communication_ns").sum,
+            extract_rank(example.model->input(), "trace").idle().count);
 }
 
 TEST_P(TablesOfExamples, UidsOfOtherTablesAreEvents) {

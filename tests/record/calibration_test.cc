@@ -1,7 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <filesystem>
 
+#include "checks.h"
 #include "record/program_without_gpu.h"
 #include "report/calibration_text.h"
 #include "test_files.h"

@@ -1,7 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <random>
 
+#include "checks.h"
 #include "ingest/capture/reader.h"
 #include "record/made_capture.h"
 #include "tree/call_tree.h"

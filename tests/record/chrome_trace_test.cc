@@ -1,7 +1,6 @@
 #include "report/timeline/chrome_trace.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "ingest/capture/reader.h"
 #include "ingest/kineto/reader.h"
 #include "record/made_capture.h"

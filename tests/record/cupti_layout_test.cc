@@ -1,6 +1,6 @@
 // Our declarations of CUPTI's records and parameters against its own headers, where a toolkit is
 // installed (CMake looks for it).
-#include <gtest/gtest.h>
+#include "checks.h"
 
 #ifdef FATHOM_CUPTI_HEADERS
 

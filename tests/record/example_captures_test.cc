@@ -1,9 +1,8 @@
 // The captures that the project ships, recorded on an H200: what is known of the programs that ran
 // (examples/record/) must stand in them.
-#include <gtest/gtest.h>
-
 #include <map>
 
+#include "checks.h"
 #include "ingest/capture/counters.h"
 #include "ingest/capture/reader.h"
 #include "ingest/capture/samples.h"

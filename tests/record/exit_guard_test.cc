@@ -1,6 +1,5 @@
 #include "record/exit_guard.h"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,6 +7,8 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -2,11 +2,10 @@
 // and the first as number 1.
 #include "record/gpu_monitor.h"
 
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <map>
 
+#include "checks.h"
 #include "ingest/capture/reader.h"
 #include "record/made_capture.h"
 

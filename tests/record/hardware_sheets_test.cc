@@ -1,7 +1,6 @@
 // Sheets and sentences of PC samples, clocks and power, from captures that are made here.
-#include <gtest/gtest.h>
-
 #include "capture/gpu_numbers.h"
+#include "checks.h"
 #include "ingest/capture/reader.h"
 #include "ingest/capture/samples.h"
 #include "record/made_capture.h"

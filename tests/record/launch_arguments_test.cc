@@ -1,6 +1,6 @@
 #include "record/launch_arguments.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom::record {
 namespace {

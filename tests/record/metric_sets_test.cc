@@ -1,10 +1,10 @@
 #include <dlfcn.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "capture/format.h"
+#include "checks.h"
 #include "plan/plan_metrics.h"
 #include "record/metric_groups.h"
 #include "session/counter_plan.h"

@@ -1,11 +1,10 @@
 #include "probe/native_probe.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 
+#include "checks.h"
 #include "probe/call_file.h"
 #include "session/native_calls.h"
 #include "test_files.h"

@@ -1,10 +1,9 @@
 #include "session/ncu_run.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <filesystem>
 
+#include "checks.h"
 #include "record/made_capture.h"
 #include "test_files.h"
 

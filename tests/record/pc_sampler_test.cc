@@ -3,12 +3,12 @@
 #include "record/pc_sampler.h"
 
 #include <elf.h>
-#include <gtest/gtest.h>
 
 #include <atomic>
 #include <deque>
 #include <thread>
 
+#include "checks.h"
 #include "ingest/capture/chunk_reader.h"
 #include "ingest/capture/samples.h"
 #include "record/made_capture.h"

@@ -1,11 +1,10 @@
 #include "record/pm_sampler.h"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstring>
 
+#include "checks.h"
 #include "ingest/capture/sampled_counters.h"
 #include "record/made_capture.h"
 

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <string>
 
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom {

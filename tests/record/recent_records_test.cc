@@ -1,9 +1,8 @@
 #include "record/recent_records.h"
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 
+#include "checks.h"
 #include "ingest/capture/reader.h"
 #include "record/made_capture.h"
 #include "record/program_without_gpu.h"

@@ -1,7 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <filesystem>
 
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom {

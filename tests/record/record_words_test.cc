@@ -1,7 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
+#include "checks.h"
 #include "session/counter_plan.h"
 #include "session/log_pattern.h"
 #include "session/probe_words.h"

@@ -1,9 +1,8 @@
 #include "ingest/capture/sampled_counters.h"
 
-#include <gtest/gtest.h>
-
 #include <map>
 
+#include "checks.h"
 #include "ingest/capture/reader.h"
 #include "record/made_capture.h"
 

@@ -1,6 +1,6 @@
 #include "record/wait_watcher.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom::record {
 namespace {

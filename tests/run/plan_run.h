@@ -1,12 +1,12 @@
 #pragma once
 
-#include <gtest/gtest.h>
 #include <sys/types.h>
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom {

@@ -1,7 +1,6 @@
 #include "plan/run/results.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "plan/run/results_text.h"
 #include "session/code/observe.h"
 #include "session/code/planned_metrics.h"

@@ -1,6 +1,5 @@
 // `fathom run` killed, interrupted and resumed.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "checks.h"
 #include "run/plan_run.h"
 #include "session/code/run_files.h"
 #include "session/code/run_plan.h"

@@ -2,13 +2,13 @@
 #include "session/code/run_plan.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "checks.h"
 #include "run/plan_run.h"
 #include "test_files.h"
 

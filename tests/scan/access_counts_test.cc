@@ -1,7 +1,6 @@
 // How often code runs and which elements it touches, in forms that hardware counters showed to be
 // counted wrongly, each with a near-twin (bench/results/2026-11-16-expected.md).
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "platform/platform.h"
 #include "scan/scan_repository.h"
 #include "story/expectation.h"

@@ -1,7 +1,6 @@
 // Which constant, type or template argument a name in device code stands for, each with a
 // near-twin.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
 

@@ -1,8 +1,8 @@
 #include "scan/manifests/dependencies.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "scan/facts/fact_names.h"
 #include "scan/files/git_files.h"
 #include "scan/manifests/structured_text.h"

@@ -1,11 +1,10 @@
 // Small repositories, one for each kind of code that scanners get wrong, with near-twins that must
 // not be taken for it. What a scan says of repositories/NAME is in repositories/NAME.facts, and was
 // checked against the code line by line.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <filesystem>
 
+#include "checks.h"
 #include "report/scan/scan_report.h"
 #include "scan/facts_text.h"
 #include "scan/scan_repository.h"

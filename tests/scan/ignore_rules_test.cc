@@ -1,8 +1,8 @@
 #include "scan/files/ignore_rules.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,9 +1,8 @@
 // Kernels of the languages in data/kernels: what is said of those whose bodies are not read, and
 // the sources of ../shared that were read wrongly.
-#include <gtest/gtest.h>
-
 #include <filesystem>
 
+#include "checks.h"
 #include "report/scan/scan_report.h"
 #include "report/scan/unread_code.h"
 #include "scan/scan_repository.h"

@@ -1,6 +1,6 @@
 #include "scan/kernel_oracle.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom::test {
 namespace {

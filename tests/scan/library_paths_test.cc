@@ -1,9 +1,8 @@
 // Where the request paths of a library begin, and how they lead through its C++ modules.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdlib>
 
+#include "checks.h"
 #include "scan/docs/doc_examples.h"
 #include "scan/facts/fact_names.h"
 #include "scan/scan_repository.h"

@@ -1,6 +1,6 @@
 #include "scan/docs/readme.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom {
 namespace {
@@ -29,6 +29,46 @@ in **two** lines.
   EXPECT_EQ(facts.headings[1].text, "Usage");
   EXPECT_EQ(facts.headings[1].line, 11u);
   EXPECT_EQ(facts.headings[2].level, 3);
+}
+
+// Addresses have no words, and a block of code that is written by its indentation no sentences.
+TEST(Readme, AddressesAndIndentedCodeAreNoProse) {
+  const ReadmeFacts video = read_readme(
+      "<h2>The "
+      "Thing</h2>\n\nhttps://host.example/owner/thing/assets/30883354/52613efc-738f-4081\n\n"
+      "_Now you can process long prompts much faster._\n");
+  EXPECT_EQ(video.first_paragraph, "Now you can process long prompts much faster.");
+  const ReadmeFacts code = read_readme(
+      "Thing\n=====\n\nEncoder and decoder of images for all GPUs.\n\nOverview\n--------\n\n"
+      "It has the following phases:\n\n     Encoding:     Decoding\n     1) Loading    1) Loading "
+      "of "
+      "it\n\nand these are implemented as follows:\n - CPU: one and the other\n");
+  EXPECT_EQ(code.first_paragraph, "Encoder and decoder of images for all GPUs.");
+  // In a tag, indented lines are its text; so are those behind the first line of a paragraph.
+  const ReadmeFacts tag = read_readme(
+      "<p align=\"center\">\n    A library of fast kernels for attention layers.\n</p>\n");
+  EXPECT_EQ(tag.first_paragraph, "A library of fast kernels for attention layers.");
+}
+
+// What calls on the reader stands before what it is; a name with an exclamation mark does not.
+TEST(Readme, CallsAndSummaries) {
+  const ReadmeFacts call = read_readme(
+      "# Thing\n\n## Overview\n\nThe public training run of it is going on! Come and see its page, "
+      "please.\n\nThing is one of the strongest players of all.\n");
+  EXPECT_EQ(call.first_paragraph, "Thing is one of the strongest players of all.");
+  const ReadmeFacts only = read_readme(
+      "# Thing\n\n## Overview\n\nThing plays all games that there are, and it wins!\n\n"
+      "Another paragraph which is about its history.\n");
+  EXPECT_EQ(only.first_paragraph, "Thing plays all games that there are, and it wins!");
+  const ReadmeFacts state = read_readme(
+      "# Overview\n\nThis project is a work-in-progress. Everything may change.\n\nThing measures "
+      "the "
+      "time of kernels in detail.\n");
+  EXPECT_EQ(state.first_paragraph, "Thing measures the time of kernels in detail.");
+  const ReadmeFacts summary = read_readme(
+      "# Thing\n\nWe have a new page, come and see all of it.\n\n## TL;DR\n\nThing makes the first "
+      "token of long prompts faster.\n");
+  EXPECT_EQ(summary.first_paragraph, "Thing makes the first token of long prompts faster.");
 }
 
 TEST(Readme, AboutComesBeforeNews) {

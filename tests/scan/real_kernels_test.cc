@@ -1,12 +1,11 @@
 // The scanner over real repositories, whose folder FATHOM_SCAN_REPOS names: mini-sglang 20fcd7f,
 // flashinfer fb28d72, flash-attention 0251105, llm.c. None of their code is kept here.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
 
+#include "checks.h"
 #include "scan/kernel_oracle.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"

@@ -1,6 +1,5 @@
 // Which method of C++ a call through an object means, and the way through it to a kernel.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
 

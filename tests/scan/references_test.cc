@@ -1,8 +1,7 @@
 // What a kernel reads and writes through references, each form with a near-twin.
-#include <gtest/gtest.h>
-
 #include <set>
 
+#include "checks.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
 

@@ -1,8 +1,6 @@
 // The scan report as a whole: every link leads to a file and a heading that exist, the top level
 // stays within five pages, nothing is told twice. Over small repositories, the project's own code
 // and, where FATHOM_SCAN_REPOS names their folder, real ones.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "checks.h"
 #include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"
 #include "story/tell_stories.h"

@@ -1,6 +1,5 @@
 #include "scan/files/repository.h"
 
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "checks.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
 

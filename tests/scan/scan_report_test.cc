@@ -1,10 +1,9 @@
 #include "report/scan/scan_report.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <sstream>
 
+#include "checks.h"
 #include "story/tell_stories.h"
 namespace fathom {
 namespace {

@@ -1,10 +1,9 @@
 // How a README starts the program, what it sets there, and what can be chosen when it is built.
 #include "scan/docs/start_commands.h"
 
-#include <gtest/gtest.h>
-
 #include <map>
 
+#include "checks.h"
 #include "scan/manifests/build_switches.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
@@ -51,6 +50,36 @@ TEST_F(StartCommands, OwnProgramsOnly) {
                                                 "./build/bin/my-cli -m other → tools/cli/cli.cpp",
                                                 "./build/perf -b 8 -e 128M"}));
   EXPECT_EQ(facts.start_commands[0].at.line, 7u);
+}
+
+// A program that Cargo.toml names is started by that name and runs the package's main.rs.
+TEST_F(StartCommands, ProgramsOfCargo) {
+  write("cli/Cargo.toml",
+        "[package]\nname = \"x-cli\"\n[[bin]]\nname = \"xx\"\npath = \"src/main.rs\"\n");
+  write("cli/src/main.rs", "fn main() {}\n");
+  write("README.md", "# T\n\n```sh\nxx infer model.onnx\n```\n");
+  const CodeFacts facts = scan();
+  ASSERT_EQ(facts.start_commands.size(), 1u);
+  ASSERT_TRUE(facts.start_commands[0].file.has_value());
+  EXPECT_EQ(facts.files[*facts.start_commands[0].file].path, "cli/src/main.rs");
+}
+
+// What a program or a test runner prints names programs too. A command may be announced, and have
+// brackets in quotes.
+TEST_F(StartCommands, OutputIsNoCommand) {
+  write("CMakeLists.txt", "add_executable(blur blur.cpp)\n");
+  write("blur.cpp", "int main() { return 0; }\n");
+  write("README.md",
+        "# T\n\n```\nRunning tests of 2 programs\nCommand: ./blur -sigma=10\n"
+        "blur (run 1/5): Failed (code 1)\nblur.exe -sigma=2\n./blur '(a)' $(pwd)\n"
+        "./blur -n 1   # (slow)\n```\n");
+  std::vector<std::string> commands;
+  for (const StartCommand& command : scan().start_commands) {
+    commands.push_back(command.text);
+    EXPECT_TRUE(command.file.has_value()) << command.text;
+  }
+  EXPECT_EQ(commands, (std::vector<std::string>{"./blur -sigma=10", "blur.exe -sigma=2",
+                                                "./blur '(a)' '$(pwd)'", "./blur -n 1"}));
 }
 
 // Where no block of the README runs anything, its text may, and then a guide.

@@ -1,11 +1,11 @@
 // scan.json holds what the kernel page shows: each step, estimate and note of one is in the other.
-#include <gtest/gtest.h>
 #include <simdjson.h>
 
 #include <algorithm>
 #include <functional>
 #include <sstream>
 
+#include "checks.h"
 #include "report/markdown.h"
 #include "session/code/scan.h"
 #include "test_files.h"

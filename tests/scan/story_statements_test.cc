@@ -1,11 +1,10 @@
 // The execution stories of mini-sglang, statement by statement: FATHOM_SCAN_REPOS names the folder
 // that the repository lies in.
-#include <gtest/gtest.h>
-
 #include <charconv>
 #include <cstdlib>
 
 #include "base/tsv.h"
+#include "checks.h"
 #include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"
 #include "story/source_outlines.h"

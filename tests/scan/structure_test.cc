@@ -1,9 +1,8 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <fstream>
 #include <map>
 
+#include "checks.h"
 #include "report/scan/scan_report.h"
 #include "scan/facts/fact_names.h"
 #include "scan/files/code_purpose.h"

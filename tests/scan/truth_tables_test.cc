@@ -1,10 +1,9 @@
 // The scan of four repositories against tables of what is true of them (tests/scan/truth/about.md).
 // FATHOM_SCAN_REPOS names the folder that they lie in; ./dev real-repos checks them out.
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <iostream>
 
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom {

@@ -1,10 +1,10 @@
-#include <gtest/gtest.h>
 #include <simdjson.h>
 
 #include <algorithm>
 #include <set>
 #include <sstream>
 
+#include "checks.h"
 #include "query/duck_for_tests.h"
 #include "test_files.h"
 

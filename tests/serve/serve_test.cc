@@ -1,6 +1,5 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,6 +12,7 @@
 #include <chrono>
 #include <thread>
 
+#include "checks.h"
 #include "test_files.h"
 
 extern char** environ;

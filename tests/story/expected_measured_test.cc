@@ -3,11 +3,11 @@
 #include "story/expected_measured.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "checks.h"
 #include "report/scan/expected_measured_text.h"
 #include "scan/scan_repository.h"
 #include "session/code/measured.h"

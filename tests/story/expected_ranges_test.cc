@@ -1,6 +1,5 @@
 // Ranges of expectations: what tests decide, what cannot be resolved, where a pointer comes from.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/scan_repository.h"
 #include "story/expectation.h"
 #include "test_files.h"

@@ -1,12 +1,12 @@
 // What fathom scan expects of llm.c's kernels against what an H200 measured of them
 // (bench/results/2026-11-15-llm.c.csv). FATHOM_SCAN_REPOS names the folder that holds llm.c.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "base/csv_text.h"
 #include "base/tsv.h"
+#include "checks.h"
 #include "scan/scan_repository.h"
 #include "story/expectation.h"
 #include "test_files.h"

@@ -1,9 +1,8 @@
 // What fathom scan expects of our own kernels, against what a GPU measured of them.
-#include <gtest/gtest.h>
-
 #include <map>
 
 #include "base/tsv.h"
+#include "checks.h"
 #include "scan/scan_repository.h"
 #include "story/expectation.h"
 #include "test_files.h"

@@ -1,6 +1,5 @@
 // What the steps of a kernel's story say, told from code that libraries and branches are in.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/scan_repository.h"
 #include "story/source_outlines.h"
 #include "story/tell_stories.h"
@@ -76,6 +75,24 @@ __global__ void k(const T* in, T* out, int n) {
 }
 
 // Twin: a class of the code's own with such a method.
+// asm("ld.global …") reads; a pointer that is moved by a number in memory stays in its memory.
+TEST(StorySteps, AssemblyAndMovedPointers) {
+  const std::string story = told(R"(
+__global__ void k(float* out, const float* in, const int* at, int n) {
+  float x;
+  unsigned y;
+  asm volatile("ld.global.L1::no_allocate.f32 %0, [%1];" : "=f"(x) : "l"(in + threadIdx.x));
+  asm volatile("mov.u32 %0, %laneid;" : "=r"(y));
+  out += n + *at;
+  out[threadIdx.x] = x;
+}
+void run(float* out, float* in, int* at) { k<<<1, 32>>>(out, in, at, 4); }
+)");
+  EXPECT_TRUE(has(story, "reads global memory `asm volatile(\"ld.global")) << story;
+  EXPECT_FALSE(has(story, "reads global memory `asm volatile(\"mov")) << story;
+  EXPECT_TRUE(has(story, "writes global memory `out[threadIdx.x] = x`")) << story;
+}
+
 TEST(StorySteps, AnotherClassWithSuchAMethodIsNoCollective) {
   const std::string story = told(R"(
 __global__ void k(float* out, Stats stats) {

@@ -1,12 +1,11 @@
 // Words are for the reader: stories are made of kinds, and other words change nothing else.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include "base/tsv.h"
+#include "checks.h"
 #include "report/scan/story_markdown.h"
 #include "scan/cpp/code_patterns.h"
 #include "scan/facts/pattern_ids.h"

@@ -1,6 +1,5 @@
 #include "trial/command.h"
 
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,6 +10,7 @@
 #include <sstream>
 #include <thread>
 
+#include "checks.h"
 #include "test_files.h"
 #include "trial/interruption.h"
 #include "trial/processes.h"

@@ -1,11 +1,11 @@
 #include "trial/journal.h"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <sstream>
 
+#include "checks.h"
 #include "doctor/examine.h"
 #include "trial/machine_state.h"
 

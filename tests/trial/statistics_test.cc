@@ -1,11 +1,10 @@
 #include "trial/statistics.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <numeric>
 #include <random>
 
+#include "checks.h"
 #include "trial/fit.h"
 #include "trial/order.h"
 

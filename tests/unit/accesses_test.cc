@@ -1,8 +1,7 @@
 // Where kernels touch arrays: each case is a kernel, and what its accesses come to.
-#include <gtest/gtest.h>
-
 #include <set>
 
+#include "checks.h"
 #include "scan/accesses/access_walk.h"
 #include "scan/accesses/triton_walk.h"
 #include "scan/cpp/cpp_file.h"
@@ -54,6 +53,35 @@ const ArrayAccess& access(const KernelFacts& kernel, std::string_view array,
   ADD_FAILURE() << array;
   static const ArrayAccess none;
   return none;
+}
+
+// "cp.async.cg.shared.global" ends like a reduction in global memory.
+TEST(Accesses, CopiesByAssemblyRead) {
+  const auto with = [](const std::string& instruction) {
+    return kernel_of(
+        "__device__ void copy(void* to, const void* from, int p) {\n"
+        "  unsigned at = __cvta_generic_to_shared(to);\n"
+        "  asm volatile(\"{ @p " +
+        instruction +
+        " [%0], [%1], 16; }\" :: \"r\"(at), \"l\"(from));\n}\n"
+        "__global__ void k(const int4* a) {\n  __shared__ int4 s[128];\n"
+        "  copy(&s[threadIdx.x], &a[blockIdx.x * blockDim.x + threadIdx.x], 1);\n}\n");
+  };
+  EXPECT_NE(elements(with("cp.async.cg.shared.global"), "a"), "none");
+  EXPECT_EQ(elements(with("cp.async.cg.shared.global"), "a", AccessKind::kAtomic), "none");
+  EXPECT_NE(elements(with("red.global.add.f32"), "a", AccessKind::kAtomic), "none");
+}
+
+// A length that all threads read alike is no index; one that each thread reads is.
+TEST(Accesses, LengthsInMemoryAreNoGathers) {
+  const KernelFacts uniform = kernel_of(
+      "__global__ void k(float* x, const int* length) {\n  int n = *length + 1;\n"
+      "  for (int t = threadIdx.x; t < n; t += blockDim.x) x[blockIdx.x * n + t] = 1;\n}\n");
+  EXPECT_EQ(access(uniform, "x", AccessKind::kWrite).pattern, AccessPattern::kColumnsOfRow);
+  const KernelFacts gather = kernel_of(
+      "__global__ void k(float* x, const int* ids) {\n  int n = ids[threadIdx.x];\n"
+      "  x[n] = 1;\n}\n");
+  EXPECT_EQ(access(gather, "x", AccessKind::kWrite).pattern, AccessPattern::kThroughIndex);
 }
 
 TEST(Accesses, OneElementPerThreadUpToItsBound) {

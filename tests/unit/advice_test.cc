@@ -1,11 +1,10 @@
 // Advice is data: what its rows name must exist, and no row may speak of one vendor's tools to all.
 #include "analyze/advice.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
 #include "base/tsv.h"
+#include "checks.h"
 
 extern const std::string_view advice_tsv;
 extern const std::string_view tools_tsv;

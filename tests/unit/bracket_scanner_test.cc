@@ -1,9 +1,9 @@
 #include "ingest/kineto/bracket_scanner.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
+
+#include "checks.h"
 
 namespace fathom::kineto {
 namespace {

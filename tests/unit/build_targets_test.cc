@@ -1,7 +1,8 @@
 #include "scan/manifests/build_targets.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

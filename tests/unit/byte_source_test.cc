@@ -1,10 +1,10 @@
 #include "base/byte_source.h"
 
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <zstd.h>
 
 #include "base/patient_source.h"
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom {

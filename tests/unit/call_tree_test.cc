@@ -1,10 +1,10 @@
 #include "tree/call_tree.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <random>
 
+#include "checks.h"
 #include "unit/small_trace.h"
 
 namespace fathom {

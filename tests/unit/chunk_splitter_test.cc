@@ -1,12 +1,12 @@
 #include "ingest/kineto/chunk_splitter.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/text_source.h"
+#include "checks.h"
 #include "ingest/kineto/event_parser.h"
 #include "unit/small_trace.h"
 

@@ -1,6 +1,6 @@
 #include "base/closest_names.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,8 +1,7 @@
 // Collectives: what is told of them, and near-twins of which it must not be.
 #include "analyze/communication.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "sheets/collectives.h"
 #include "unit/workload.h"
 

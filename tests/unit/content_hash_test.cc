@@ -1,10 +1,10 @@
 #include "base/content_hash.h"
 
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <random>
 #include <string>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

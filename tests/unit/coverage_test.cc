@@ -1,7 +1,6 @@
 #include "analyze/coverage.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "unit/workload.h"
 
 namespace fathom {

@@ -2,11 +2,11 @@
 #include "analyze/critical/critical_path.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <random>
 
 #include "analyze/critical/what_if.h"
+#include "checks.h"
 #include "unit/small_trace.h"
 
 namespace fathom {

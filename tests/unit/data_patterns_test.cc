@@ -1,7 +1,7 @@
 // Patterns of data that is copied, cast or filled, each with a near twin where it must not fire.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "unit/workload.h"
 
 namespace fathom {

@@ -1,8 +1,7 @@
 #include "report/trace/diff_report.h"
 
-#include <gtest/gtest.h>
-
 #include "base/utf8.h"
+#include "checks.h"
 #include "report/csv.h"
 #include "report/markdown.h"
 #include "session/compare.h"

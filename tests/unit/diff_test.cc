@@ -1,8 +1,8 @@
 #include "analyze/diff/diff.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "unit/small_trace.h"
 
 namespace fathom {

@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "report/scan/kernel_story.h"
 #include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"

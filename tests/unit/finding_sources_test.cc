@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "report/trace/findings_markdown.h"
 
 namespace fathom {

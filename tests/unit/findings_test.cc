@@ -1,10 +1,10 @@
 // Each kind of finding about ops on a trace where it fires, and on a near twin where it must not.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "analyze/finding_parts.h"
+#include "checks.h"
 #include "unit/workload.h"
 
 namespace fathom {

@@ -1,7 +1,6 @@
 #include "tree/forward_backward.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "unit/small_trace.h"
 
 namespace fathom {

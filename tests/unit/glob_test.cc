@@ -1,9 +1,9 @@
 #include "base/glob.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,7 +1,6 @@
 #include "sheets/gpu_selection.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "sheets/sheets.h"
 #include "unit/small_trace.h"
 
@@ -136,9 +135,34 @@ TEST(IsCommunicationName, ByTheNameInAnyCase) {
   EXPECT_TRUE(is_communication_name("void RCCL_generic"));
   EXPECT_TRUE(is_communication_name("void vllm::cross_device_reduce_1stage<float, 8>()"));
   EXPECT_TRUE(is_communication_name("Cross_Device_Reduce"));
+  EXPECT_TRUE(is_communication_name("oneccl_allreduce_pcie"));
+  EXPECT_TRUE(is_communication_name("void deep_ep::internode_ll::combine<7168>(void*)"));
+  EXPECT_TRUE(is_communication_name(
+      "void "
+      "flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(x)1>(p)"));
+  EXPECT_TRUE(is_communication_name("userbuffers_fp16_sum_inplace_gpu_rr_rs_oop(int)"));
+  EXPECT_FALSE(is_communication_name("void deep_gemm::sm90_fp8_gemm_1d2d_impl<0u>(float*)"));
+  EXPECT_FALSE(is_communication_name("void warpAllReduceNorm<float>(x)"));
   EXPECT_FALSE(is_communication_name("void gemm"));
   EXPECT_FALSE(is_communication_name("ncc"));
   EXPECT_FALSE(is_communication_name(""));
+}
+
+// A library that no row names, in a trace that describes its collectives; the copy of a group of
+// one rank is a copy.
+TEST(GpuSelection, WhatTheTraceCallsACollectiveIsCommunication) {
+  constexpr const char* kFacts = R"("device":0,"stream":7,"Collective name":"allreduce")";
+  const Trace trace =
+      test::open_events({test::event_text("kernel", "new_library_kernel", 0, 10, kFacts),
+                         test::event_text("kernel", "gemm", 20, 10, R"("device":0,"stream":7)"),
+                         test::event_text("gpu_memcpy", "Memcpy DtoD", 40, 10, kFacts)});
+  const GpuSelection selection(trace.store, trace.tree, Scope{});
+  const auto is_communication = [&](std::string_view name) {
+    return selection.is_communication(test::find_event(trace.store, name));
+  };
+  EXPECT_TRUE(is_communication("new_library_kernel"));
+  EXPECT_FALSE(is_communication("gemm"));
+  EXPECT_FALSE(is_communication("Memcpy DtoD"));
 }
 
 TEST(BusyTime, IsTheUnionOfTheIntervals) {

@@ -1,10 +1,10 @@
 // Idle time split by cause: a small trace for each cause, and a near twin that has another.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <map>
 
 #include "analyze/idle_gaps.h"
+#include "checks.h"
 #include "unit/small_trace.h"
 #include "unit/workload.h"
 

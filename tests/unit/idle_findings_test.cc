@@ -1,9 +1,9 @@
 // Findings about a GPU that is idle, or busy with copies and communication: where they fire, and
 // near twins where they must not.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "analyze/finding_parts.h"
+#include "checks.h"
 #include "unit/workload.h"
 
 namespace fathom {
@@ -81,7 +81,7 @@ TEST(IdleFindings, ASearchForKernelsInEachStepIsNoWarmUp) {
   const Finding* f = first_finding(always, FindingKind::kFirstUse);
   ASSERT_NE(f, nullptr);
   EXPECT_EQ(f->priority, Priority::kCritical);
-  EXPECT_NE(f->title.find("compiled or tuned again"), std::string::npos);
+  EXPECT_NE(f->title.find("compiled, tuned or captured again"), std::string::npos);
   EXPECT_NE(f->change_code.find("cudnn.benchmark"), std::string::npos);
   const Finding* warm_up = first_finding(once, FindingKind::kFirstUse);
   ASSERT_NE(warm_up, nullptr);

@@ -1,9 +1,9 @@
 #include "events/intervals.h"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <random>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

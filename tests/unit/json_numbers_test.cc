@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "ingest/kineto/json_text.h"
 
 namespace fathom::kineto {

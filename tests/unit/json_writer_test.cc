@@ -1,9 +1,8 @@
 #include "base/json_writer.h"
 
-#include <gtest/gtest.h>
-
 #include <limits>
 
+#include "checks.h"
 #include "ingest/kineto/json_text.h"
 
 namespace fathom {

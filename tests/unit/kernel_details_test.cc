@@ -1,9 +1,8 @@
 #include "sheets/kernel_details.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
+#include "checks.h"
 #include "sheets/sheets.h"
 #include "unit/small_trace.h"
 

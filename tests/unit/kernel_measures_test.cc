@@ -1,8 +1,7 @@
 #include "measure/kernel_measures.h"
 
-#include <gtest/gtest.h>
-
 #include "analyze/finding_parts.h"
+#include "checks.h"
 #include "report/trace/kernel_sources_markdown.h"
 #include "scan/facts/code_facts.h"
 #include "sheets/sheets.h"

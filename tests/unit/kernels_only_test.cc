@@ -1,6 +1,5 @@
 // Recordings without ops: what the rows are then, and what is not claimed.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "report/trace/summary.h"
 #include "session/analyze.h"
 #include "small_trace.h"

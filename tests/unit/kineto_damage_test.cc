@@ -1,9 +1,9 @@
 // Damage that real traces have, each kind between events that are whole.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "checks.h"
 #include "ingest/kineto/reader.h"
 #include "unit/small_trace.h"
 

@@ -1,7 +1,7 @@
 // What stands in a trace beside its events.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "unit/small_trace.h"
 
 namespace fathom {

@@ -1,6 +1,5 @@
 // Events as writers of all ages wrote them.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "test_files.h"
 #include "unit/small_trace.h"
 

@@ -1,9 +1,8 @@
 #include "events/latest_open.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
 
+#include "checks.h"
 #include "events/intervals.h"
 
 namespace fathom {

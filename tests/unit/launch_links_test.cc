@@ -1,7 +1,7 @@
 // Which call put which work on the GPU.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "tree/call_tree.h"
 #include "unit/small_trace.h"
 

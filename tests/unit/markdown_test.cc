@@ -1,6 +1,6 @@
 #include "report/markdown.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "unit/cost_calls.h"
 
 namespace fathom {

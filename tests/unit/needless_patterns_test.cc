@@ -1,10 +1,10 @@
 // Fills, layout copies, gradient graphs and dense gradients that are not needed, with near-twins.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "analyze/pipeline.h"
+#include "checks.h"
 #include "sheets/launchers.h"
 #include "unit/small_trace.h"
 

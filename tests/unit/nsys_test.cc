@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "ingest/nsys/export_names.h"
 #include "ingest/nsys/reader.h"
 #include "made_database.h"

@@ -1,6 +1,6 @@
 #include "platform/occupancy.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 #ifdef FATHOM_CUDA_OCCUPANCY
 #include <cuda_occupancy.h>

@@ -1,7 +1,6 @@
 #include "cost/op_args.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "unit/small_trace.h"
 
 namespace fathom {

@@ -1,12 +1,11 @@
 #include "cost/op_catalog.h"
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom {

@@ -1,6 +1,6 @@
 #include "cost/op_category.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,6 +1,4 @@
 // The data file of costs, and every row of it with arguments that no program would pass.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <map>
 #include <random>
@@ -8,6 +6,7 @@
 #include <sstream>
 
 #include "base/tsv.h"
+#include "checks.h"
 #include "cost/cost_functions.h"
 #include "test_files.h"
 #include "unit/cost_calls.h"

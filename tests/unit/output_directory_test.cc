@@ -1,10 +1,9 @@
 #include "base/output_directory.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <optional>
 
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom {

@@ -1,8 +1,8 @@
 // Each pattern on a trace where it fires, and on a near twin where it must not.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "analyze/patterns/pattern_input.h"
+#include "checks.h"
 #include "unit/workload.h"
 
 namespace fathom {

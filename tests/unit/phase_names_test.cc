@@ -1,8 +1,7 @@
 #include "tree/phase_names.h"
 
-#include <gtest/gtest.h>
-
 #include "base/glob.h"
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom {

@@ -1,7 +1,7 @@
 // Phases by the ranges that a program has around its work.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "unit/phase_program.h"
 
 namespace fathom {

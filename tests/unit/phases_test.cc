@@ -1,8 +1,8 @@
 #include "tree/phases.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "unit/phase_program.h"
 
 namespace fathom {

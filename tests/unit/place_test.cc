@@ -3,8 +3,8 @@
 #include "analyze/place.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "unit/small_trace.h"
 
 namespace fathom {

@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "platform/platform.h"
 #include "test_files.h"
 

@@ -1,10 +1,9 @@
 #include "platform/platform.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <sstream>
 
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom {

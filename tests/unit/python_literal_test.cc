@@ -1,6 +1,6 @@
 #include "sheets/python_literal.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,7 +1,6 @@
 #include "replay/python_text.h"
 
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "replay/tensor_types.h"
 
 namespace fathom {

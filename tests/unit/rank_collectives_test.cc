@@ -1,8 +1,8 @@
 #include "session/rank_collectives.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "unit/small_trace.h"
 
 namespace fathom {

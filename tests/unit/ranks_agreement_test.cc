@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <functional>
 
+#include "checks.h"
 #include "session/code/together.h"
 #include "test_files.h"
 

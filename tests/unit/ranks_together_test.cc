@@ -1,10 +1,10 @@
 // Eight ranks made of the recorded ones, with skew, clock offset and drift that are known.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "analyze/ranks/compare_ranks.h"
+#include "checks.h"
 #include "session/code/together.h"
 #include "test_files.h"
 #include "unit/made_ranks.h"
@@ -77,7 +77,7 @@ TEST(RanksTogether, FindsClocksStragglerSkewAndCauseWithinOnePercent) {
     const double drift = (1 + 12e-6 * (r - 3)) / (1 - 36e-6) - 1;
     EXPECT_NEAR(clock.drift * 1e6, drift * 1e6, std::max(2.0, 0.2 * drift * 1e6)) << r;
     const double middle = 1375.0 * r + drift * kCycles * 15'000.0;
-    EXPECT_NEAR(micros_of(clock.offset), middle, 8) << r;
+    EXPECT_NEAR(micros_of(*clock.offset), middle, 8) << r;
     EXPECT_LT(micros_of(clock.residual_p90), 15) << r;
   }
   EXPECT_EQ(c.verdict, RankVerdict::kStraggler);
@@ -244,7 +244,7 @@ TEST(RanksTogether, TheRecordedPairHasOneClock) {
   }
   const RankComparison c = compare_ranks(std::move(ranks), nullptr);
   ASSERT_TRUE(c.clocks.all_aligned());
-  EXPECT_LT(std::abs(micros_of(c.clocks.ranks[1].offset)), 100);
+  EXPECT_LT(std::abs(micros_of(*c.clocks.ranks[1].offset)), 100);
   EXPECT_EQ(c.clocks.ranks[1].drift, 0);
   EXPECT_EQ(c.matches.all.size(), 6u);
 }

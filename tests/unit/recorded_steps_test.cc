@@ -1,7 +1,6 @@
 // Steps and waits in recordings of an H200 (tests/faults): loops without marks, events with ids.
-#include <gtest/gtest.h>
-
 #include "analyze/critical/critical_path.h"
+#include "checks.h"
 #include "session/trace.h"
 #include "test_files.h"
 

@@ -1,9 +1,8 @@
 #include "analyze/reference_rates.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
+#include "checks.h"
 #include "unit/workload.h"
 
 namespace fathom {

@@ -1,7 +1,7 @@
 // Gradients that are reduced for each micro-batch, and near-twins.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "unit/workload.h"
 
 namespace fathom {

@@ -1,8 +1,8 @@
 #include "tree/repetition.h"
 
-#include <gtest/gtest.h>
-
 #include <string_view>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,7 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
+#include "checks.h"
 #include "replay/package.h"
 #include "session/replay.h"
 #include "test_files.h"

@@ -1,9 +1,9 @@
 #include "base/report_manifest.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "base/content_hash.h"
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,6 +1,6 @@
 #include "cost/request_lengths.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,7 +1,7 @@
 // The same result by less work, and near-twins.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "unit/workload.h"
 
 namespace fathom {

@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "ingest/rocprof/perfetto.h"
 #include "ingest/rocprof/rocpd.h"
 #include "ingest/rocprof/trace_csv.h"

@@ -1,10 +1,10 @@
 // What a story may claim, and what it must not: each claim beside a trace that only looks like it.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "analyze/pipeline.h"
+#include "checks.h"
 #include "report/trace/run_story.h"
 #include "session/story.h"
 #include "sheets/kernel_contexts.h"

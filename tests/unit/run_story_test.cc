@@ -2,10 +2,10 @@
 #include "report/trace/run_story.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "checks.h"
 #include "session/story.h"
 #include "story/run/kernel_evidence.h"
 #include "story/run/work_labels.h"

@@ -1,9 +1,8 @@
 // Savings of findings by the critical path of a step without the profiler.
 #include "analyze/saving_range.h"
 
-#include <gtest/gtest.h>
-
 #include "analyze/critical/step_model.h"
+#include "checks.h"
 #include "sheets/launchers.h"
 #include "unit/small_trace.h"
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "scan/cpp/body_outline.h"
 #include "scan/python/body_outline.h"
 

@@ -1,8 +1,7 @@
 // The tree of a C++ body: what each piece of code becomes, and that its tokens are exact.
-#include <gtest/gtest.h>
-
 #include <array>
 
+#include "checks.h"
 #include "scan/cpp/tree/code_tree.h"
 
 namespace fathom {

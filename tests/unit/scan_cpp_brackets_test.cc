@@ -1,10 +1,9 @@
-#include <gtest/gtest.h>
-
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "checks.h"
 #include "scan/cpp/brackets.h"
 #include "scan/cpp/tokens.h"
 

@@ -1,8 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <string>
 #include <string_view>
 
+#include "checks.h"
 #include "scan/cpp/cpp_file.h"
 
 namespace fathom::cpp {
@@ -207,6 +206,19 @@ enum class Kind { kA, kB };
   EXPECT_EQ(found.classes[0].name, "Launcher");
   EXPECT_EQ(found.classes[0].bases, (std::vector<std::string>{"Base<int>", "Other"}));
   EXPECT_EQ(found.classes[0].line_last, 11u);
+}
+
+// namespace THING_EXPORT thing {: the macro is no part of the name.
+TEST(ScanCppDefinitions, NamespacesWithAttributes) {
+  const Definitions found = definitions_of(
+      "namespace THING_EXPORT thing { namespace detail { void f() {} } }\n"
+      "namespace thing::inner { void g() {} }\n"
+      "namespace thing::inline v1 { void h() {} }\n"
+      "namespace [[deprecated]] old { void i() {} }\n");
+  std::string names;
+  for (const Function& function : found.functions)
+    names += function.scope + "." + function.name + " ";
+  EXPECT_EQ(names, "thing::detail.f thing::inner.g thing::v1.h old.i ");
 }
 
 TEST(ScanCppDefinitions, MacrosAndIncludes) {

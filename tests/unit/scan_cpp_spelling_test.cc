@@ -1,7 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <string>
 
+#include "checks.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/plain_spelling.h"
 
@@ -28,6 +27,13 @@ TEST(ScanCppSpelling, NamesAndSignsSplitOverLines) {
   EXPECT_EQ(tokens("k<<\\\n<1"), "k@1 <<<@1 1@2");
   EXPECT_EQ(tokens("a/\\\n/b\nc"), "a@1 c@3");
   EXPECT_EQ(tokens("a/\\\n*b*\\\n/c"), "a@1 c@3");
+}
+
+// Formatters part the sign of a launch.
+TEST(ScanCppSpelling, PartedLaunchSigns) {
+  EXPECT_EQ(tokens("k << <1"), "k@1 <<<@1 1@1");
+  EXPECT_EQ(tokens("k < < < grid"), "k@1 <<<@1 grid@1");
+  EXPECT_EQ(tokens("a < b << c"), "a@1 <@1 b@1 <@1 <@1 c@1");
 }
 
 TEST(ScanCppSpelling, LinesThatOnlyGoOnStay) {

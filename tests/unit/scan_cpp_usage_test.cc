@@ -1,8 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <string>
 #include <string_view>
 
+#include "checks.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/facts/fact_names.h"
 

@@ -1,7 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <map>
 
+#include "checks.h"
 #include "scan/facts/expression.h"
 
 namespace fathom {

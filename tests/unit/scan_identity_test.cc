@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/facts/kernel_identity.h"
 
 namespace fathom {

@@ -1,6 +1,5 @@
 // One sentence on what a kernel computes.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "report/scan/kernel_purpose.h"
 
 namespace fathom {

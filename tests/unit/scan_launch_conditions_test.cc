@@ -1,6 +1,5 @@
 // What must hold for a launch to be reached: if, else, case, and macros that choose.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/cpp/launch_conditions.h"
 
 namespace fathom::cpp {

@@ -1,11 +1,11 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/names_in_strings.h"
 
 namespace fathom {
 namespace {
 
-const Names kNamedKernels = {"gather_rows_kernel", "kernel_gemm_m1", "kernel_gemm_m16", "short_k"};
+const Names kNamedKernels = {"gather_rows_kernel", "kernel_gemm_m1", "kernel_gemm_m16", "short_k",
+                             "rows.cu"};
 
 Names in_python(std::string_view text) {
   NamesInStrings found;
@@ -25,6 +25,15 @@ TEST(NamesInStrings, WholeWordsOfLiterals) {
   EXPECT_EQ(in_cpp("load(\"gather_rows_kernel_old\", \"my_short_k\");"), Names{});
   EXPECT_EQ(in_python("load('gather_rows_kernel<int>')\nshort_k()  # 'short_k'\n"),
             Names{"gather_rows_kernel"});
+}
+
+// A file that is read as text is compiled when the program runs; a list of sources is built.
+TEST(NamesInStrings, FilesThatAreReadAsText) {
+  EXPECT_EQ(in_python("code = (here / 'rows.cu').read_text()\n"), Names{"rows.cu"});
+  EXPECT_EQ(in_python("code = open('csrc/rows.cu').read()\n"), Names{"rows.cu"});
+  EXPECT_EQ(in_python("Extension('x', ['csrc/rows.cu'])\n"), Names{});
+  EXPECT_EQ(in_cpp("compile(\"csrc/rows.cu\", \"other.cu\");"), Names{"rows.cu"});
+  EXPECT_EQ(in_cpp("compile(\"csrc/rows.cuh\", \"my_rows.cu\");"), Names{});
 }
 
 using LinesByName = std::map<std::string, uint32_t, std::less<>>;

@@ -1,6 +1,5 @@
 // What C and C++ code reads from its command line and environment, and the values around a launch.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/cpp/cpp_options.h"
 #include "scan/cpp/local_values.h"
 
@@ -32,6 +31,85 @@ std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names;
   for (const Option& option : options_of(text)) names.push_back(option.names.at(0));
   return names;
+}
+
+// Rows of braces that a program's own loop compares argv with.
+TEST(CppOptions, RowsOfBraces) {
+  const auto options = options_of(
+      "options.strings = {\n  {\"-m\", \"--model\", \"path to the model\", 0, &model},\n"
+      "  {\"\", \"--vae\", \"path to the \" \"decoder\", 0, &vae},\n"
+      "  {\"-p\", \"--prompt\", \"the prompt to use\", 0, &prompt}};\n");
+  ASSERT_EQ(options.size(), 3u);
+  EXPECT_EQ(options[0].names, (std::vector<std::string>{"--model", "-m"}));
+  EXPECT_EQ(options[1].names, std::vector<std::string>{"--vae"});
+  EXPECT_EQ(options[1].help, "path to the decoder");
+  EXPECT_EQ(options[1].line, 3u);
+  // Arguments of compilers have no text for people, and a table of texts has no dashes.
+  EXPECT_EQ(
+      names_in("flags = {{\"-O3\", \"--fast\"}, {\"-g\", \"--debug\"}, {\"-v\", \"--verbose\"}};"),
+      std::vector<std::string>{});
+  EXPECT_EQ(names_in("texts = {{\"one\", \"the first of\"}, {\"two\", \"the second of\"},"
+                     " {\"six\", \"the sixth of\"}};"),
+            std::vector<std::string>{});
+}
+
+// Keys of a configuration that the program's own functions read or declare.
+TEST(CppOptions, KeysOfAConfiguration) {
+  const auto read = options_of(
+      "n = cfg.getInt(\"numThreads\", 1, 64); b = cfg.getBool(\"logAll\");\n"
+      "if (cfg.getString(\"rules\") == \"x\") return;\n");
+  ASSERT_EQ(read.size(), 3u);
+  EXPECT_EQ(read[1].names, std::vector<std::string>{"numThreads"});
+  EXPECT_EQ(read[1].type, "int");
+  EXPECT_EQ(read[1].source, Option::Source::kField);
+  EXPECT_FALSE(read[1].certain);
+  EXPECT_EQ(
+      names_in("GetInt(params, \"max_depth\", &max_depth); GetDouble(params, \"rate\", &rate);"
+               "GetBool(params, \"verbose\", &verbose);"),
+      (std::vector<std::string>{"max_depth", "rate", "verbose"}));
+  const auto declared = options_of(
+      "registerParameter<int>(\"max_iters\", \"how many iterations at most\", 100);\n"
+      "registerParameter<double>(\"tolerance\", \"where to stop\", 1e-6);\n"
+      "registerParameter<std::string>(\"solver\", \"name of the solver\", \"CG\", allowed);\n");
+  ASSERT_EQ(declared.size(), 3u);
+  EXPECT_EQ(declared[0].names, std::vector<std::string>{"max_iters"});
+  EXPECT_EQ(declared[0].help, "how many iterations at most");
+  EXPECT_EQ(declared[0].default_value, "100");
+  const auto added = options_of(
+      "op.addOption(\"passes\", OPT_INT, \"10\", \"number of passes\", 'n');\n"
+      "op.addOption(\"size\", OPT_INT, \"1\", \"size of the problem\", 's');\n"
+      "op.addOption(\"verbose\", OPT_BOOL, \"\", \"say what is done\", 'v');\n");
+  ASSERT_EQ(added.size(), 3u);
+  EXPECT_EQ(added[0].help, "number of passes");
+  EXPECT_EQ(added[0].default_value, std::nullopt);
+  // Columns of a table, parts of a request, two keys alone, sentences.
+  EXPECT_EQ(
+      names_in("q.addParam(\"id\", id); q.addParam(\"name\", name); q.addParam(\"size\", 3);"),
+      std::vector<std::string>{});
+  EXPECT_EQ(names_in("row.getInt(\"id\"); row.getString(\"name\"); row.getInt(\"size\");"),
+            std::vector<std::string>{});
+  EXPECT_EQ(names_in("cfg.getInt(\"one\"); cfg.getInt(\"two\");"), std::vector<std::string>{});
+  EXPECT_EQ(names_in("cfg.getString(\"a b\"); cfg.getString(\"c d\"); cfg.getString(\"e f\");"),
+            std::vector<std::string>{});
+}
+
+// getopt's table with Windows's macro around the names.
+TEST(CppOptions, NamesInTextMacros) {
+  const auto options = options_of(
+      "struct option longopts[] = {{_T(\"alpha\"), no_argument, 0, 'a'},\n"
+      "  {make(\"beta\"), no_argument, 0, 'b'}, {0, 0, 0, 0}};\n");
+  ASSERT_EQ(options.size(), 2u);
+  EXPECT_EQ(options[0].names, (std::vector<std::string>{"--alpha", "-a"}));
+  EXPECT_EQ(options[1].names, std::vector<std::string>{"-b"});
+}
+
+TEST(CppOptions, UsageWithTwoNames) {
+  const auto lines = find_usage_lines(
+      lex("puts(\"  -h or --help   Show this message\\n\"); puts(\"  -o or nothing at all\\n\");"));
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].names, (std::vector<std::string>{"-h", "--help"}));
+  EXPECT_EQ(lines[0].help, "Show this message");
+  EXPECT_EQ(lines[1].names, std::vector<std::string>{"-o"});
 }
 
 // A macro is a flag's only if a published library defines it, and the file gives it no other

@@ -1,5 +1,3 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "base/tsv.h"
+#include "checks.h"
 #include "scan/cpp/code_patterns.h"
 #include "scan/cpp/device_patterns.h"
 #include "test_files.h"

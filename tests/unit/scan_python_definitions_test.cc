@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/python/python_file.h"
 
 namespace fathom::python {

@@ -1,6 +1,5 @@
 // Launches, routes, and CUDA text in strings.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/python/python_file.h"
 
 namespace fathom::python {

@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/python/python_file.h"
 
 namespace fathom::python {
@@ -61,6 +60,20 @@ TEST(ScanPythonOptions, CommentedOutFieldsAreNoHelp) {
   for (const Field& field : file.classes[0].fields) help.push_back(field.help);
   EXPECT_EQ(help,
             (std::vector<std::string>{"Where the weights are", "", "rows = 4 is enough", ""}));
+}
+
+// Comments for tools, and texts that begin with what another file says.
+TEST(ScanPythonOptions, WhatIsNoHelp) {
+  const PythonFile file = read_python(
+      "@dataclass\nclass Args:\n    a: List[int] = None  # noqa: UP006\n"
+      "    b: int = 1  # type: ignore[x]\n    c: int = 2  # noquad is meant\n");
+  ASSERT_EQ(file.classes.size(), 1u);
+  std::vector<std::string> help;
+  for (const Field& field : file.classes[0].fields) help.push_back(field.help);
+  EXPECT_EQ(help, (std::vector<std::string>{"", "", "noquad is meant"}));
+  EXPECT_EQ(options_in("p.add_argument('--a', help=f\"{HELP['a']} (default: {x})\")\n"
+                       "p.add_argument('--b', help=f\"Rows (default: {x})\")\n"),
+            "--a = - @1\n--b = - # Rows (default: {x}) @2\n");
 }
 
 TEST(ScanPythonOptions, ArgparseThroughHelpersAliasesAndLoops) {

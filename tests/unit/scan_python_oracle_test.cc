@@ -1,13 +1,12 @@
 // Every function, class, decorator, parameter and call of real files, held against CPython's
 // parser. The files are those below the folder that FATHOM_SCAN_REPOS names, else the project's
 // own.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <sstream>
 
+#include "checks.h"
 #include "scan/python/python_file.h"
 #include "test_files.h"
 
@@ -158,7 +157,7 @@ TEST(ScanPythonOracle, AgreesWithPythonsOwnParser) {
       current = {line.substr(5), {}, {}};
     } else if (line.starts_with("SKIP\t")) {
       ++skipped;
-      RecordProperty("skipped_" + std::to_string(skipped), line);
+      ::testing::Test::RecordProperty("skipped_" + std::to_string(skipped), line);
     } else {
       (line[0] == 'J' ? current.placeless : current.rows).push_back(line);
     }

@@ -1,6 +1,5 @@
 // The lexer and the parser, through the functions, classes and calls that they find.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/python/ast.h"
 #include "scan/python/python_file.h"
 

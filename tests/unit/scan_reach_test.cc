@@ -1,9 +1,8 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "checks.h"
 #include "scan/cpp/evidence.h"
 #include "scan/index/reach.h"
 

@@ -1,6 +1,5 @@
 // Options that Rust programs declare with clap.
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "scan/cpp/rust_options.h"
 
 namespace fathom::cpp {

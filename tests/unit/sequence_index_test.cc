@@ -1,9 +1,9 @@
 #include "analyze/sequence_index.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <random>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,5 +1,4 @@
 // Real recordings of other tools, held against what plain SQL and a plain JSON reader find in them.
-#include <gtest/gtest.h>
 #include <simdjson.h>
 #include <sqlite3.h>
 
@@ -7,6 +6,7 @@
 
 #include "base/byte_source.h"
 #include "base/read_all.h"
+#include "checks.h"
 #include "session/analyze.h"
 #include "session/compare.h"
 #include "session/replay.h"

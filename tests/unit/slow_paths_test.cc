@@ -1,7 +1,7 @@
 // Ops on a slower path than the program needs, and near-twins.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "unit/workload.h"
 
 namespace fathom {

@@ -1,8 +1,8 @@
 #include "unit/small_trace.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom::test {

@@ -1,8 +1,8 @@
 #include "base/sort_runs.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,9 +1,8 @@
 #include "base/sqlite_database.h"
 
-#include <gtest/gtest.h>
-
 #include <array>
 
+#include "checks.h"
 #include "made_database.h"
 #include "test_files.h"
 

@@ -1,6 +1,6 @@
 #include "analyze/diff/stable_name.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom {
 namespace {

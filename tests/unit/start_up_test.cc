@@ -2,8 +2,8 @@
 #include "analyze/start_up.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "checks.h"
 #include "unit/small_trace.h"
 
 namespace fathom {

@@ -1,8 +1,8 @@
 #include "events/statistics.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

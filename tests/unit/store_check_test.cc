@@ -1,9 +1,9 @@
 #include "events/store_check.h"
 
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <new>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "report/scan/kernel_story.h"
 #include "scan/cpp/launch_values.h"
 #include "scan/python/assigned_values.h"

@@ -1,9 +1,9 @@
 #include "base/string_pool.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <string>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,6 +1,6 @@
 #include "analyze/symptoms.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom {
 namespace {

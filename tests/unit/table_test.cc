@@ -1,9 +1,8 @@
 #include "base/table.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
+#include "checks.h"
 #include "report/csv.h"
 
 namespace fathom {

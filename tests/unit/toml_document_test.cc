@@ -1,8 +1,8 @@
 #include "base/toml_document.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,6 +1,6 @@
 #include "base/units.h"
 
-#include <gtest/gtest.h>
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,8 +1,7 @@
 #include "base/utf8.h"
 
-#include <gtest/gtest.h>
-
 #include "base/json_writer.h"
+#include "checks.h"
 #include "ingest/kineto/json_text.h"
 
 namespace fathom {

@@ -1,9 +1,9 @@
 #include "sheets/work_category.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "analyze/diff/diff.h"
+#include "checks.h"
 #include "unit/small_trace.h"
 
 namespace fathom {

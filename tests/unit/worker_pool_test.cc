@@ -1,8 +1,8 @@
 #include "base/worker_pool.h"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
+
+#include "checks.h"
 
 namespace fathom {
 namespace {

@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "checks.h"
 #include "sheets/sheets.h"
 #include "small_trace.h"
 

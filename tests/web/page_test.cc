@@ -1,4 +1,3 @@
-#include <gtest/gtest.h>
 #include <isa-l/igzip_lib.h>
 #include <simdjson.h>
 
@@ -6,6 +5,7 @@
 #include <memory>
 
 #include "base/deflate.h"
+#include "checks.h"
 #include "test_files.h"
 
 namespace fathom::test {

@@ -1,8 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 
+#include "checks.h"
 #include "report/trace/xlsx_table.h"
 #include "xlsx/sample_workbook.h"
 

@@ -1,9 +1,8 @@
-#include <gtest/gtest.h>
-
 #include <charconv>
 #include <cmath>
 
 #include "agreement/csv.h"
+#include "checks.h"
 #include "report/csv.h"
 #include "session/analyze.h"
 #include "xlsx/sample_workbook.h"

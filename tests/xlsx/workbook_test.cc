@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <csignal>
 
 #include "agreement/csv.h"
+#include "checks.h"
 #include "report/csv.h"
 #include "session/analyze.h"
 #include "xlsx/sample_workbook.h"

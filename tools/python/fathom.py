@@ -46,8 +46,13 @@ def _program():
     raise FathomError("the program fathom is not found; set FATHOM_PROGRAM to its path")
 
 
-def _run(*arguments):
-    done = subprocess.run([_program(), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True)
+def _run(command, options, operands=()):
+    # Operands stand behind "--": a file or a query may begin with a dash.
+    words = [command, *options, *(["--"] if operands else []), *operands]
+    words = [os.fsdecode(w) if isinstance(w, (str, bytes, os.PathLike)) else str(w) for w in words]
+    if any("\0" in word for word in words):
+        raise FathomError("a path or a query holds a zero byte")
+    done = subprocess.run([_program(), *words], stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode != 0:
         raise FathomError(done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}")
     return done.stdout.decode("utf-8", "replace")
@@ -55,17 +60,19 @@ def _run(*arguments):
 
 @functools.lru_cache(maxsize=None)
 def _tables():
-    return {table["table"]: table["columns"] for table in json.loads(_run("query", "--schema", "--format", "json"))["tables"]}
+    return {table["table"]: table["columns"] for table in json.loads(_run("query", ["--schema", "--format", "json"]))["tables"]}
 
 
 def schema(table=None):
     """Columns of a table: dicts with column, type, unit, description. Without a name, all tables."""
+    if table and table not in _tables():
+        raise FathomError(f"there is no table {table!r}; there are {', '.join(_tables())}")
     return _tables()[table] if table else dict(_tables())
 
 
 def queries():
     """The questions that fathom ships: name → what it answers."""
-    return dict(line.split(None, 1) for line in _run("query", "--list").splitlines())
+    return dict(line.split(None, 1) for line in _run("query", ["--list"]).splitlines())
 
 
 def _cell(text, kind):
@@ -95,7 +102,7 @@ class Trace:
     .collectives .counters .samples .findings .finding_places .code; each is read once."""
 
     def __init__(self, path, counters=(), repo=None, platform=None, steps=None):
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
         self._options = []
         for option, value in (("--repo", repo), ("--platform", platform), ("--steps", steps)):
             if value:
@@ -124,7 +131,7 @@ class Trace:
         columns = schema(name)
         if os.path.isdir(self.path):
             return self.query(f"SELECT * FROM {name}", columns)
-        text = _run("export", self.path, "--to", "-", "--table", name, "--quiet", *self._options)
+        text = _run("export", ["--to", "-", "--table", name, "--quiet", *self._options], [self.path])
         kinds = [column["type"] for column in columns]
         lines = csv.reader(io.StringIO(text, newline=""))
         names = next(lines)
@@ -133,7 +140,9 @@ class Trace:
 
     def query(self, sql, columns=None):
         """The answer to an SQL SELECT."""
-        rows = json.loads(_run("query", self.path, sql, "--format", "json", "--quiet", *self._options))
+        rows = json.loads(_run("query", ["--format", "json", "--quiet", *self._options], [self.path, sql]))
+        if columns is not None and rows and "part" in rows[0]:  # several traces
+            columns = [{"column": "part", "type": "VARCHAR"}, *columns]
         if columns is not None and set(rows[0] if rows else ()) <= {column["column"] for column in columns}:
             return _frame(rows, columns)
         return rows if pandas is None else pandas.DataFrame(rows)
@@ -148,9 +157,9 @@ def open(path, **options):
 
 def analyze(path, *options):
     """The summary of `fathom analyze --json` as a dict."""
-    return json.loads(_run("analyze", path, "--json", *options))
+    return json.loads(_run("analyze", ["--json", *options], [path]))
 
 
 def diff(before, after, *options):
     """What `fathom diff --json` prints, as a dict."""
-    return json.loads(_run("diff", before, after, "--json", *options))
+    return json.loads(_run("diff", ["--json", *options], [before, after]))

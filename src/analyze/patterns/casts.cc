@@ -127,7 +127,8 @@ bool sums_in_fp32(const AssessedCall& call) {
          name == "aten::logsumexp";
 }
 
-// Casts that a later one undoes, with no product between for which they would be needed.
+// Casts that a later one undoes, with nothing between for which they would be needed: a product,
+// or an op that has no narrower kernels.
 class RoundTrips {
  public:
   RoundTrips(const PatternInput& in, const std::vector<Cast>& casts)
@@ -137,7 +138,8 @@ class RoundTrips {
     for (const AssessedCall& call : in.calls()) {
       const std::string_view category = call.assessed->category;
       const bool product = category == "gemm" || category == "convolution" ||
-                           category == "sdpa_fwd" || category == "sdpa_bwd";
+                           category == "sdpa_fwd" || category == "sdpa_bwd" ||
+                           in.has(call, Role::kNeedsWide);
       products_before_.push_back(products_before_.back() + product);
     }
   }

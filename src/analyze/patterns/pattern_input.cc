@@ -1,6 +1,7 @@
 #include "analyze/patterns/pattern_input.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/glob.h"
 #include "base/tsv.h"
@@ -30,7 +31,9 @@ constexpr std::string_view kRoleNames[] = {"softmax",
                                            "update",
                                            "fused_update",
                                            "makes_weight",
-                                           "packs_weights"};
+                                           "packs_weights",
+                                           "chooses",
+                                           "needs_wide"};
 static_assert(std::size(kRoleNames) == static_cast<size_t>(Role::kCount));
 static_assert(std::size(kRoleNames) <= 32, "a bit for each role");
 
@@ -203,5 +206,37 @@ bool is_float_type(const ArgValue& tensor, int bits) {
 }
 
 int64_t elements_of(const ArgValue& tensor) { return element_count(tensor.shape.dims).value_or(0); }
+
+bool is_integer_type(const ArgValue& tensor) {
+  const ElementType* type = find_element_type(tensor.type);
+  return type != nullptr && !type->is_float;
+}
+
+size_t PatternInput::step_of(Nanos when) const {
+  const std::vector<BaseStep>& steps = a_.base().steps;
+  return static_cast<size_t>(std::ranges::upper_bound(steps, when, {}, &BaseStep::begin) -
+                             steps.begin());
+}
+
+const std::vector<PatternInput::CutTensor>& PatternInput::cut_tensors() const {
+  constexpr std::string_view kCuts[] = {
+      "aten::slice", "aten::select", "aten::narrow",       "aten::split",
+      "aten::chunk", "aten::unbind", "aten::unsafe_split", "aten::split_with_sizes"};
+  if (cut_) return *cut_;
+  std::set<CutTensor> cut;
+  std::vector<uint8_t> cuts(store().text_count());  // by name: 1 no, 2 yes
+  for (CallId c(0); c.index < tree().size(); ++c.index) {
+    const EventId e = tree().event(c);
+    if (store().kind(e) != EventKind::kCpuOp || !store().name_id(e).valid()) continue;
+    uint8_t& known = cuts[store().name_id(e).index];
+    if (known == 0) known = std::ranges::find(kCuts, store().name(e)) != std::end(kCuts) ? 2 : 1;
+    if (known == 1) continue;
+    const auto args = read_op_args(store(), store().args_id(e));
+    if (!args || args->inputs.empty() || !args->inputs[0].is_tensor()) continue;
+    const ArgValue& whole = args->inputs[0];
+    cut.insert({elements_of(whole), whole.shape.dims.back(), is_integer_type(whole)});
+  }
+  return cut_.emplace(cut.begin(), cut.end());
+}
 
 }  // namespace fathom::patterns

@@ -34,6 +34,8 @@ enum class Role : uint8_t {
   kFusedUpdate,
   kMakesWeight,
   kPacksWeights,
+  kChooses,
+  kNeedsWide,
   kCount,
 };
 
@@ -85,6 +87,16 @@ class PatternInput {
   bool same_thread(const AssessedCall& x, const AssessedCall& y) const {
     return store().track_id(x.op->event) == store().track_id(y.op->event);
   }
+  // The step of the time base that a call, or a time, is in.
+  size_t step_of(Nanos when) const;
+  size_t step_of(const AssessedCall& call) const { return step_of(store().start(call.op->event)); }
+  // Tensors that some op takes a part of, without a copy.
+  struct CutTensor {
+    int64_t elements, width;
+    bool is_integer;
+    auto operator<=>(const CutTensor&) const = default;
+  };
+  const std::vector<CutTensor>& cut_tensors() const;
   // How many steps the trace has at most, by marks or ranges; one where there are none.
   size_t steps() const { return steps_; }
   // Whether gradients are computed anywhere in it.
@@ -98,6 +110,7 @@ class PatternInput {
   const Assessment& a_;
   mutable std::vector<std::optional<OpView>> views_;  // by op
   mutable std::vector<std::optional<std::optional<ProductSize>>> products_;
+  mutable std::optional<std::vector<CutTensor>> cut_;
   std::vector<uint32_t> roles_;  // by name
   size_t steps_ = 1;
   bool has_backward_ = false;
@@ -108,6 +121,7 @@ class PatternInput {
 // Bytes of a tensor; none where its type is unknown or it is larger than anything.
 std::optional<double> bytes_of(const ArgValue& tensor);
 bool is_float_type(const ArgValue& tensor, int bits);
+bool is_integer_type(const ArgValue& tensor);  // or of truth values
 int64_t elements_of(const ArgValue& tensor);
 
 }  // namespace fathom::patterns

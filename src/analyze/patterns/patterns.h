@@ -35,6 +35,16 @@ std::vector<Finding> one_hot_products(const PatternInput& in);
 std::vector<Finding> full_sorts(const PatternInput& in);
 // Tables and masks that are made again with the same arguments.
 std::vector<Finding> repeated_tables(const PatternInput& in);
+// Indices and masks that each layer computes from the same integers.
+std::vector<Finding> computed_again(const PatternInput& in);
+// Layers that a loop applies again to an input that it does not change.
+std::vector<Finding> unchanged_inputs(const PatternInput& in);
+// Gradients of parameters that no optimizer updates.
+std::vector<Finding> unused_gradients(const PatternInput& in);
+// Softmax and running sums over a dimension that is not the last.
+std::vector<Finding> strided_reductions(const PatternInput& in);
+// A matrix that is inverted to be multiplied with a few columns.
+std::vector<Finding> explicit_inverses(const PatternInput& in);
 // Weights that each call computes from their parts, or packs, again.
 std::vector<Finding> repeated_weights(const PatternInput& in);
 // A product of whose result a few rows are read.

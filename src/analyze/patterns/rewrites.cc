@@ -317,4 +317,67 @@ std::vector<Finding> scattered_messages(const PatternInput& in) {
   return {std::move(finding)};
 }
 
+namespace {
+
+// By the names of the trace: most have none.
+bool has_inverses(const EventStore& store) {
+  for (size_t i = 0; i < store.text_count(); ++i) {
+    const std::string_view text = store.text(StringId(i));
+    if (text == "aten::inverse" || text.starts_with("aten::linalg_inv")) return true;
+  }
+  return false;
+}
+
+bool is_inverse(const PatternInput& in, const AssessedCall& call) {
+  return in.any_around(call.op->event, "aten::linalg_inv*") ||
+         in.any_around(call.op->event, "aten::inverse");
+}
+
+}  // namespace
+
+std::vector<Finding> explicit_inverses(const PatternInput& in) {
+  constexpr size_t kNext = 6;
+  constexpr int64_t kFew = 4;  // columns, of those of the matrix
+  // A factorization by LU is a third of the arithmetic of an inverse, one by Cholesky a sixth.
+  constexpr double kByLu = 2.0 / 3, kByCholesky = 5.0 / 6;
+  if (!has_inverses(in.store())) return {};
+  const std::vector<AssessedCall>& calls = in.calls();
+  MatchedCalls found;
+  size_t inverses = 0;
+  for (size_t begin = 0; begin < calls.size(); ++begin) {
+    if (!is_inverse(in, calls[begin])) continue;
+    size_t end = begin;
+    int64_t n = 0;
+    while (end < calls.size() && in.same_thread(calls[begin], calls[end]) &&
+           is_inverse(in, calls[end])) {
+      for (const ArgValue& value : in.view(calls[end]).args.inputs)
+        if (value.is_tensor()) n = std::max(n, value.shape.dims.back());
+      ++end;
+    }
+    bool multiplied = false;
+    for (size_t i = end; i < std::min(calls.size(), end + kNext) && !multiplied; ++i) {
+      const auto& size = in.product(*calls[i].assessed);
+      multiplied = size && in.same_thread(calls[begin], calls[i]) && size->k == n &&
+                   ((size->m == n && size->n <= n / kFew) || (size->n == n && size->m <= n / kFew));
+    }
+    if (multiplied) {
+      ++inverses;
+      for (size_t i = begin; i < end; ++i) found.add(calls[i], false);
+    }
+    begin = end;
+  }
+  if (found.empty() || !is_noticeable(in, kByCholesky * found.counted())) return {};
+  PatternText text{FindingKind::kProductOrder,
+                   std::string(ops_by_time(found.calls()).front()->group->key.name),
+                   "A matrix is inverted to be multiplied with a few columns",
+                   fmt::format("{} take {}; a product with far fewer columns follows.",
+                               per_step(in, inverses, "inverse", "inverses"),
+                               micros_text(nanos_from(found.seconds()))),
+                   Confidence::kMedium};
+  return {pattern_finding(in, std::move(text), found,
+                          {kByLu * found.counted(), kByCholesky * found.counted(),
+                           "a solve by LU at the rate of today", "a solve by Cholesky"},
+                          Traits{"inverse"})};
+}
+
 }  // namespace fathom::patterns

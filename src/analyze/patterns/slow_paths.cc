@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "analyze/finding_parts.h"
@@ -290,6 +291,69 @@ std::vector<Finding> padding_copies(const PatternInput& in) {
                    Confidence::kHigh};
   return {pattern_finding(in, std::move(text), found,
                           {saved, saved, "", "the convolution's own padding"})};
+}
+
+namespace {
+
+// The dimension that an op goes along, where its argument tells; the place of that argument.
+std::optional<size_t> dimension_argument(std::string_view op) {
+  op = op.substr(0, op.find("->"));  // a kernel of its own, beside those of ops below
+  if (op == "aten::_softmax" || op == "aten::_log_softmax" || op == "aten::cumsum" ||
+      op == "aten::cumprod" || op == "aten::logcumsumexp")
+    return 1;
+  if (op == "aten::_softmax_backward_data" || op == "aten::_log_softmax_backward_data") return 2;
+  return {};
+}
+
+// Elements between neighbours along that dimension; 1 where it is the last.
+int64_t distance_along(const PatternInput& in, const AssessedCall& call) {
+  const auto place = dimension_argument(call.assessed->group->key.name);
+  const ArgValue* argument = place ? in.view(call).args.at(*place) : nullptr;
+  const ArgValue* tensor = in.view(call).tensor(0);
+  if (argument == nullptr || tensor == nullptr) return 1;
+  int64_t dimension = 0;
+  const std::string& text = argument->concrete;
+  if (std::from_chars(text.data(), text.data() + text.size(), dimension).ec != std::errc{})
+    return 1;
+  const std::vector<int64_t>& dims = tensor->shape.dims;
+  if (dimension < 0) dimension += std::ssize(dims);
+  if (dimension < 0 || dimension >= std::ssize(dims)) return 1;
+  return element_count({dims.begin() + dimension + 1, dims.end()}).value_or(1);
+}
+
+}  // namespace
+
+std::vector<Finding> strided_reductions(const PatternInput& in) {
+  constexpr double kSlow = 0.4, kReached = 0.6;
+  MatchedCalls found;
+  double least = 0, most = 0;
+  int64_t distance = 1;
+  for (const AssessedCall& call : in.calls()) {
+    const int64_t along = distance_along(in, call);
+    if (along <= 1 || !in.memory_rate()) continue;
+    // Its first tensor read, and as much written.
+    const double once = bytes_of(*in.view(call).tensor(0)).value_or(0) / *in.memory_rate();
+    const double now = seconds_of(call.time);
+    const double needed = call.assessed->bound ? call.assessed->bound->seconds() : 2 * once;
+    if (needed <= 0 || needed > kSlow * now) continue;
+    least += std::max(0.0, now - needed / kReached) * call.assessed->counted;
+    most += std::max(0.0, now - needed) * call.assessed->counted;
+    distance = std::max(distance, along);
+    found.add(call, false);
+  }
+  if (found.empty() || !is_noticeable(in, most)) return {};
+  const std::string_view longest = ops_by_time(found.calls()).front()->group->key.name;
+  const std::string op(longest.substr(0, longest.find("->")));
+  PatternText text{FindingKind::kStridedReduction, op,
+                   op + " goes along a dimension that is not the last",
+                   fmt::format("{} take {}: neighbours along the dimension are {} elements apart "
+                               "in memory.",
+                               per_step(in, found.size(), "call", "calls"),
+                               micros_text(nanos_from(found.seconds())), distance),
+                   Confidence::kMedium};
+  return {pattern_finding(in, std::move(text), found,
+                          {least, most, "along the last dimension, at 60 % of the bandwidth",
+                           "along the last dimension, at full bandwidth"})};
 }
 
 }  // namespace fathom::patterns

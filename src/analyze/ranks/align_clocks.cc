@@ -190,6 +190,7 @@ class Alignment {
     RankClock& clock = out_.ranks[out_.reference];
     clock.refusal = ClockRefusal::kFits;
     clock.is_reference = true;
+    clock.offset = Nanos{};
     clock.drift_error = 0;
   }
 
@@ -281,7 +282,8 @@ class Alignment {
     clock.own_origin = own_origin + Nanos{std::llround(line.at + line.ahead)};
     clock.common_origin = above.to_common(parent_origin + Nanos{std::llround(line.at)});
     clock.scale = above.scale / (1 + line.slope);
-    clock.offset = clock.own_origin - clock.common_origin;
+    if (ranks_[rank].base_time.has_value() == ranks_[out_.reference].base_time.has_value())
+      clock.offset = clock.own_origin - clock.common_origin;
     clock.drift = 1 / clock.scale - 1;
     if (line.slope_error && above.drift_error)
       clock.drift_error = std::hypot(kSure * *line.slope_error, *above.drift_error);

@@ -19,7 +19,9 @@ std::string_view clock_refusal_name(ClockRefusal refusal);
 struct RankClock {
   ClockRefusal refusal = ClockRefusal::kNothingShared;
   bool is_reference = false;
-  Nanos offset;                         // ahead of the reference, in the middle of what they share
+  // Ahead of the reference, in the middle of what they share. None where only one of the two traces
+  // says what its times count from, as one that is cut off before its end does not.
+  std::optional<Nanos> offset;
   double drift = 0;                     // further ahead, seconds for each second
   std::optional<double> drift_error;    // within so much of it, 95 %; none: too few for a drift
   size_t collectives = 0;               // that it was fitted by

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "analyze/communication.h"
 
@@ -13,28 +14,52 @@ constexpr double kNoticeable = 0.01;  // of the wall time
 constexpr double kMostlyLate = 0.8;   // of the steps
 constexpr double kSameLength = 0.9;   // the shortest trace of the longest
 constexpr size_t kMissingListed = 100;
+constexpr double kHardlyWaits = 0.5;  // of what the others wait
+constexpr double kNearlyAll = 0.9;    // of all lateness
 
 // Whether a trace was recorded long before or after most of the others. Clocks of machines differ
-// by seconds; only times that count from the epoch are compared.
+// by seconds; only times that count from the epoch are compared. Where no time is that of most
+// ranks and each rank has one trace, clocks are set differently: collectives align them.
 class RecordedAtOtherTime {
  public:
   explicit RecordedAtOtherTime(const std::vector<RankFacts>& ranks) {
-    std::vector<Nanos> begins, ends;
+    std::vector<const RankFacts*> timed;
     for (const RankFacts& r : ranks) {
-      if (!r.base_time) continue;
-      begins.push_back(r.begin);
-      ends.push_back(r.end);
+      if (r.base_time) timed.push_back(&r);
     }
-    begin_ = median_time(std::move(begins));
-    end_ = median_time(std::move(ends));
+    std::ranges::stable_sort(timed, {}, [](const RankFacts* r) { return r->begin; });
+    size_t most = 0;
+    for (size_t first = 0; first < timed.size();) {
+      Nanos end = timed[first]->end;
+      size_t next = first + 1;
+      for (; next < timed.size() && !is_apart(end, timed[next]->begin); ++next)
+        end = std::max(end, timed[next]->end);
+      if (next - first > most) {
+        most = next - first;
+        begin_ = timed[first]->begin;
+        end_ = end;
+      }
+      first = next;
+    }
+    std::set<int64_t> numbers;
+    bool is_repeated = false;
+    for (const RankFacts* r : timed) is_repeated |= r->rank && !numbers.insert(*r->rank).second;
+    decides_ = 2 * most > timed.size() || is_repeated;
+    if (!decides_ && !timed.empty()) apart_ = timed.back()->begin - timed.front()->begin;
   }
   bool operator()(const RankFacts& r) const {
-    constexpr Nanos kApart{600'000'000'000};
-    return r.base_time && (r.begin > end_ + kApart || r.end + kApart < begin_);
+    return decides_ && r.base_time && (is_apart(end_, r.begin) || is_apart(r.end, begin_));
   }
+  Nanos apart() const { return apart_; }
 
  private:
-  Nanos begin_, end_;
+  static bool is_apart(Nanos end, Nanos begin) {
+    constexpr double kApart = 600e9;
+    return static_cast<double>(begin.count) - static_cast<double>(end.count) > kApart;
+  }
+
+  Nanos begin_, end_, apart_;
+  bool decides_ = false;
 };
 
 // One trace for each rank, of one job: the world size that most traces have.
@@ -48,6 +73,7 @@ void choose_ranks(std::vector<RankFacts> given, RankComparison& out) {
         std::ranges::max_element(worlds, {}, [](const auto& w) { return w.second; })->first;
   std::map<int64_t, size_t> taken;
   const RecordedAtOtherTime other_time(given);
+  out.recorded_apart = other_time.apart();
   for (RankFacts& r : given) {
     RefusedRank refused{r.trace, r.rank, r.world_size, RankRefusal::kOtherJob, {}};
     if ((r.world_size && *r.world_size != *out.world_size) || other_time(r)) {
@@ -103,6 +129,30 @@ void fill_rows(RankComparison& out) {
       row.exposed_waiting += std::min(waited[i], std::max(Nanos{}, c.duration() - computed));
       row.transfer += wait.transfer;
       row.rest += c.duration() - waited[i] - wait.transfer;
+    }
+  }
+}
+
+// Collectives of a rank's groups that others of the group have and it has not.
+void count_missing(RankComparison& out) {
+  std::map<int64_t, uint32_t> by_number;
+  for (uint32_t r = 0; r < out.ranks.size(); ++r) {
+    if (out.ranks[r].rank) by_number.emplace(*out.ranks[r].rank, r);
+  }
+  std::map<std::pair<uint32_t, uint32_t>, size_t> shared;  // by group and rank
+  for (const MatchedCollective& c : out.matches.all) {
+    for (const MatchedMember& m : out.matches.members_of(c)) ++shared[{c.group, m.rank}];
+  }
+  for (uint32_t g = 0; g < out.matches.groups.size(); ++g) {
+    const MatchedGroup& group = out.matches.groups[g];
+    std::set<uint32_t> ranks(group.ranks.begin(), group.ranks.end());
+    for (const int64_t member : group.members) {
+      if (const auto known = by_number.find(member); known != by_number.end())
+        ranks.insert(known->second);
+    }
+    for (const uint32_t r : ranks) {
+      const auto own = shared.find({g, r});
+      out.rows[r].missing += group.collectives - (own == shared.end() ? 0 : own->second);
     }
   }
 }
@@ -209,6 +259,39 @@ void compare_steps(RankComparison& out) {
   }
 }
 
+// Ranks that are late at the same time, as those of a slow machine: which of them is last is
+// chance. They hardly wait, all others do. Empty: there are none, or one.
+std::vector<uint32_t> late_together(const RankComparison& out) {
+  std::vector<std::pair<double, uint32_t>> waits;  // mean of a collective
+  for (uint32_t r = 0; r < out.rows.size(); ++r) {
+    const RankRow& row = out.rows[r];
+    if (row.collectives > 0)
+      waits.emplace_back(
+          static_cast<double>(row.waiting.count) / static_cast<double>(row.collectives), r);
+  }
+  std::ranges::sort(waits);
+  size_t count = 0;
+  double widest = 0;
+  for (size_t i = 1; i < waits.size(); ++i) {
+    const double gap = waits[i].first - waits[i - 1].first;
+    if (gap <= widest) continue;
+    widest = gap;
+    count = i;
+  }
+  if (count < 2 || 2 * count > waits.size() ||
+      waits[count - 1].first > kHardlyWaits * waits[count].first)
+    return {};
+  std::vector<uint32_t> ranks;
+  Nanos late_by;
+  for (size_t i = 0; i < count; ++i) {
+    ranks.push_back(waits[i].second);
+    late_by += out.late[waits[i].second].late_by;
+  }
+  if (ratio(late_by, out.lateness) < kNearlyAll) return {};
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
 void judge(RankComparison& out) {
   const auto [shortest, longest] =
       std::ranges::minmax_element(out.ranks, {}, [](const RankFacts& r) { return r.wall(); });
@@ -241,14 +324,19 @@ void judge(RankComparison& out) {
   // More than chance: of two ranks one has half of it anyway.
   const double enough = 0.5 + 0.5 / static_cast<double>(n);
   out.verdict = out.straggler_share >= enough ? RankVerdict::kStraggler : RankVerdict::kMoving;
-  if (out.verdict != RankVerdict::kStraggler || out.steps.size() < 2) return;
-  // Back from the last step, as long as it is the late one in most of them.
+  out.late_ranks = late_together(out);
+  if (!out.late_ranks.empty()) out.verdict = RankVerdict::kTogether;
+  if (out.verdict == RankVerdict::kStraggler) out.late_ranks = {out.straggler};
+  if (out.late_ranks.empty() || out.steps.size() < 2) return;
+  const auto is_late = [&out](const StepRow& step) {
+    return step.late && std::ranges::binary_search(out.late_ranks, *step.late);
+  };
+  // Back from the last step, as long as the late rank is one of them in most.
   size_t late = 0, all = 0;
   for (auto step = out.steps.rbegin(); step != out.steps.rend(); ++step) {
     ++all;
-    late += step->late == out.straggler;
-    if (step->late == out.straggler &&
-        static_cast<double>(late) >= kMostlyLate * static_cast<double>(all))
+    late += is_late(*step);
+    if (is_late(*step) && static_cast<double>(late) >= kMostlyLate * static_cast<double>(all))
       out.since = step->number;
   }
 }
@@ -256,8 +344,19 @@ void judge(RankComparison& out) {
 }  // namespace
 
 std::string_view rank_verdict_name(RankVerdict verdict) {
-  static constexpr std::string_view kNames[] = {"no_collectives", "even", "straggler", "moving"};
+  static constexpr std::string_view kNames[] = {"no_collectives", "even", "straggler",
+                                                "late_together", "moving"};
   return kNames[static_cast<size_t>(verdict)];
+}
+
+std::vector<std::pair<std::string, size_t>> RankComparison::gpus() const {
+  std::map<std::string, size_t> counts;
+  for (const RankFacts& r : ranks) {
+    if (!r.gpu.empty()) ++counts[r.gpu];
+  }
+  std::vector<std::pair<std::string, size_t>> out(counts.begin(), counts.end());
+  std::ranges::stable_sort(out, std::greater<>(), [](const auto& gpu) { return gpu.second; });
+  return out;
 }
 
 std::string RankComparison::rank_name(uint32_t place) const {
@@ -280,11 +379,12 @@ RankComparison compare_ranks(std::vector<RankFacts> ranks, const Platform* platf
   out.waits = measure_waits(out.ranks, out.matches, out.clocks);
   out.late = explain_lateness(out.ranks, out.matches, out.clocks, out.waits);
   fill_rows(out);
+  count_missing(out);
   sum_collectives(out, platform);
   compare_steps(out);
   judge(out);
   out.path = find_rank_path(out.ranks, out.matches, out.clocks, out.waits);
-  out.pipeline = find_pipeline(out.ranks, out.matches, out.waits);
+  out.pipeline = find_pipeline(out.ranks, out.matches);
   out.experts = measure_experts(out.ranks, out.matches);
   return out;
 }

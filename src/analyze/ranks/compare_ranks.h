@@ -25,6 +25,7 @@ struct RankRow {
   size_t collectives = 0;                                // matched
   Nanos time, waiting, exposed_waiting, transfer, rest;  // time = waiting + transfer + rest
   size_t first = 0, last = 0;                            // to begin
+  size_t missing = 0;  // collectives of its groups that others have and it has not
 };
 
 // Collectives of one group, kind, type and size.
@@ -56,6 +57,7 @@ enum class RankVerdict : uint8_t {
   kNoCollectives,  // none in common
   kEven,           // hardly any waiting
   kStraggler,      // one rank is late
+  kTogether,       // several are late at the same time
   kMoving,         // others at other times
 };
 std::string_view rank_verdict_name(RankVerdict verdict);  // for programs: "straggler"
@@ -67,6 +69,7 @@ struct RankComparison {
   std::optional<int64_t> world_size;
   std::vector<int64_t> missing;  // ranks of the world without a trace; the first hundred
   size_t missing_count = 0;
+  Nanos recorded_apart;        // by the ranks' clocks, over ten minutes; 0: they agree with most
   size_t beyond_world = 0;     // ranks with a number that the world size does not allow
   const Link* link = nullptr;  // that groups within one machine use; null: not known
 
@@ -82,15 +85,18 @@ struct RankComparison {
   std::optional<ExpertBalance> experts;
 
   RankVerdict verdict = RankVerdict::kNoCollectives;
-  uint32_t straggler = 0;          // with kStraggler; with kMoving the one with the largest share
-  double straggler_share = 0;      // of all lateness
-  std::optional<int64_t> since;    // the step from which on it is the late one
-  Nanos lateness;                  // sum over collectives
-  Nanos wall;                      // mean over ranks
-  bool unequal_lengths = false;    // of the traces: times of ranks are then not comparable
-  double computation_balance = 1;  // mean over largest; 1 is even; of shares with unequal lengths
+  uint32_t straggler = 0;            // with kStraggler; else the one with the largest share
+  std::vector<uint32_t> late_ranks;  // the straggler, or those that are late together
+  double straggler_share = 0;        // of all lateness
+  std::optional<int64_t> since;      // the step from which on the late ranks are
+  Nanos lateness;                    // sum over collectives
+  Nanos wall;                        // mean over ranks
+  bool unequal_lengths = false;      // of the traces: times of ranks are then not comparable
+  double computation_balance = 1;    // mean over largest; 1 is even; of shares with unequal lengths
   uint32_t most_computing = 0;
 
+  // The GPUs of the ranks, each name once with its number of ranks, the most first.
+  std::vector<std::pair<std::string, size_t>> gpus() const;
   std::string rank_name(uint32_t place) const;  // "rank 3", or the trace where it has no number
 };
 

@@ -15,15 +15,6 @@ constexpr size_t kMostMembers = 65'536;
 constexpr size_t kOpsKept = 6, kIdleKept = 6;
 constexpr size_t kMostText = 200;
 
-std::optional<int64_t> number_at_end(std::string_view name) {
-  size_t begin = name.size();
-  while (begin > 0 && is_digit(name[begin - 1])) --begin;
-  if (begin == name.size() || name.size() - begin > 15) return {};
-  int64_t number = 0;
-  for (const char c : name.substr(begin)) number = number * 10 + (c - '0');
-  return number;
-}
-
 // "[0, 1, 2]"; nothing where the list is cut ("...") or no list.
 std::vector<int64_t> read_members(std::string_view text) {
   std::vector<int64_t> members;
@@ -42,13 +33,35 @@ std::vector<int64_t> read_members(std::string_view text) {
   return members;
 }
 
+// The wall time. Without GPU work that of the host: its steps, or all that was recorded.
+TimeBase base_of(const SheetInput& input, const std::vector<DeviceWork>& devices) {
+  if (!devices.empty()) return find_time_base(input, devices);
+  TimeBase base;
+  Nanos end{INT64_MIN};
+  const Steps steps(input.store, input.scope.step_pattern);
+  for (const Step& step : steps.all()) {
+    const Nanos begin = std::max(step.begin, end);
+    end = std::max(begin, step.end);
+    base.steps.push_back({step.annotation, begin, end, begin});
+  }
+  base.kind = base.steps.empty() ? TimeBaseKind::kRecording : TimeBaseKind::kSteps;
+  if (!base.steps.empty() || input.store.size() == 0) return base;
+  Nanos begin{INT64_MAX};
+  for (uint32_t i = 0; i < input.store.size(); ++i) {
+    begin = std::min(begin, input.store.start(EventId{i}));
+    end = std::max(end, input.store.end(EventId{i}));
+  }
+  base.steps.push_back({EventId{}, begin, end, begin});
+  return base;
+}
+
 class Extraction {
  public:
   Extraction(const SheetInput& input, std::string trace)
       : input_(input),
         store_(input.store),
         devices_(work_by_device(input)),
-        base_(find_time_base(input, devices_)),
+        base_(base_of(input, devices_)),
         timeline_(input, base_, devices_, main_device()),
         steps_(input.store, input.scope.step_pattern),
         places_(input) {
@@ -74,6 +87,7 @@ class Extraction {
     facts_.world_size = metadata.world_size;
     facts_.backend = metadata.distributed_backend;
     facts_.base_time = metadata.base_time;
+    facts_.has_gpu_work = !devices_.empty();
     facts_.events = static_cast<int64_t>(store_.size());
     facts_.truncated = store_.diagnostics().count(Flaw::kTruncated) > 0 ||
                        store_.diagnostics().count(Flaw::kSizeLimit) > 0;

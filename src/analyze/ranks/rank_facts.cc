@@ -44,6 +44,15 @@ const std::string& RankFacts::text(TextNumber number) const {
   return number < texts.size() ? texts[number] : none;
 }
 
+std::optional<int64_t> number_at_end(std::string_view name) {
+  size_t begin = name.size();
+  while (begin > 0 && is_digit(name[begin - 1])) --begin;
+  if (begin == name.size() || name.size() - begin > 15) return {};
+  int64_t number = 0;
+  for (const char c : name.substr(begin)) number = number * 10 + (c - '0');
+  return number;
+}
+
 std::optional<int64_t> rank_in_name(std::string_view path) {
   std::string_view name =
       path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1);

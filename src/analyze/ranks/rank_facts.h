@@ -90,6 +90,7 @@ struct RankFacts {
   std::optional<Nanos> base_time;  // what its clock counts from
   Nanos begin, end;                // of the time base
   bool has_steps = false;
+  bool has_gpu_work = true;  // without, all but collectives of the host is idle time, other
   RankParts parts = {};
   Nanos communication, hidden;  // collectives of GPU and host in it; of that, under computation
   std::vector<RankGroup> groups;
@@ -106,6 +107,9 @@ struct RankFacts {
 
 // Of a rank's busiest GPU. Costs in proportion to the trace.
 RankFacts extract_rank(const SheetInput& input, std::string trace);
+
+// Of a step's name, "ProfilerStep#12": 12; none: it ends with no number.
+std::optional<int64_t> number_at_end(std::string_view name);
 
 // The number in a file's name: "rank-3.json.gz", "trace_rank_12.pt.trace.json"; none: no rank
 // there.

@@ -28,17 +28,22 @@ bool number_chain(uint32_t first, const std::vector<Neighbours>& graph, Pipeline
 }  // namespace
 
 std::optional<PipelineStages> find_pipeline(std::span<const RankFacts> ranks,
-                                            const CollectiveMatches& matches,
-                                            std::span<const CollectiveWait> waits) {
+                                            const CollectiveMatches& matches) {
   std::vector<Neighbours> graph(ranks.size());
   std::vector<std::optional<Nanos>> first_receive(ranks.size()), first_send(ranks.size());
   PipelineStages out;
   out.stage.resize(ranks.size());
   out.bubble.resize(ranks.size());
-  for (const CollectiveWait& wait : waits) {
-    const auto members = matches.members_of(matches.all[wait.matched]);
+  const auto run = [&](const MatchedMember& m) -> const RankCollective& {
+    return ranks[m.rank].collectives[m.collective];
+  };
+  for (const MatchedCollective& matched : matches.all) {
+    const auto members = matches.members_of(matched);
+    // By durations: a pipeline may have no collective that aligns its clocks.
+    Nanos transfer{INT64_MAX};
+    for (const MatchedMember& m : members) transfer = std::min(transfer, run(m).duration());
     for (const MatchedMember& m : members) {
-      const RankCollective& c = ranks[m.rank].collectives[m.collective];
+      const RankCollective& c = run(m);
       const bool sends = c.kind == CollectiveKind::kSend;
       if (!sends && c.kind != CollectiveKind::kReceive) break;
       const uint32_t other = members[sends ? 1 : 0].rank;
@@ -49,7 +54,7 @@ std::optional<PipelineStages> find_pipeline(std::span<const RankFacts> ranks,
       if (!first) first = c.start;
       const Nanos computed = c.until_end[part_index(RankPart::kComputation)] -
                              c.until_start[part_index(RankPart::kComputation)];
-      out.bubble[m.rank] += std::max(Nanos{}, c.duration() - computed - wait.transfer);
+      out.bubble[m.rank] += std::max(Nanos{}, c.duration() - computed - transfer);
     }
   }
   // A chain begins at the end that sends before it receives.

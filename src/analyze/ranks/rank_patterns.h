@@ -14,8 +14,7 @@ struct PipelineStages {
 };
 // Nothing where no sends and receives match, or where they follow no chain.
 std::optional<PipelineStages> find_pipeline(std::span<const RankFacts> ranks,
-                                            const CollectiveMatches& matches,
-                                            std::span<const CollectiveWait> waits);
+                                            const CollectiveMatches& matches);
 
 // How evenly all-to-alls spread what they carry: tokens over experts.
 struct ExpertBalance {

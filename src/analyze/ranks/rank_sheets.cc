@@ -33,6 +33,7 @@ Table ranks_sheet(const RankComparison& c) {
   Column& copies = table.time_column("exposed copies (ms)", Unit::kMillis);
   Column& idle = table.time_column("idle (ms)", Unit::kMillis);
   Column& collectives = table.count_column("matched collectives");
+  Column& missing = table.count_column("missing collectives");
   Column& time = table.time_column("in collectives (ms)", Unit::kMillis);
   Column& waiting = table.time_column("waiting (ms)", Unit::kMillis);
   Column& exposed_waiting = table.time_column("exposed waiting (ms)", Unit::kMillis);
@@ -68,6 +69,7 @@ Table ranks_sheet(const RankComparison& c) {
     copies.add(facts.parts[part_index(RankPart::kCopies)]);
     idle.add(facts.idle());
     collectives.add(static_cast<int64_t>(row.collectives));
+    missing.add(static_cast<int64_t>(row.missing));
     time.add(row.time);
     waiting.add(row.waiting);
     exposed_waiting.add(row.exposed_waiting);
@@ -80,7 +82,7 @@ Table ranks_sheet(const RankComparison& c) {
     clock.add(own.is_reference ? std::string_view("reference")
               : own.aligned()  ? std::string_view("aligned")
                                : clock_refusal_name(own.refusal));
-    own.aligned() ? offset.add(own.offset) : offset.add_unknown();
+    own.aligned() && own.offset ? offset.add(*own.offset) : offset.add_unknown();
     own.aligned() ? drift.add(own.drift * 1e6) : drift.add_unknown();
     own.aligned() && own.drift_error ? drift_error.add(*own.drift_error * 1e6)
                                      : drift_error.add_unknown();

@@ -84,12 +84,21 @@ std::string answer_text(const Table& answer, const TerminalStyle& style, size_t 
 
 std::string answer_json(const Table& answer, std::span<const size_t> truths) {
   std::string out = "[";
+  // Columns of one name: an object has each key once.
+  std::vector<std::string> keys;
+  for (const Column& column : answer.columns()) {
+    const std::string name = with_valid_utf8(column.name());
+    std::string key = name;
+    for (int n = 2; std::ranges::find(keys, key) != keys.end(); ++n)
+      key = fmt::format("{}_{}", name, n);
+    keys.push_back(std::move(key));
+  }
   for (size_t row = 0; row < answer.rows(); ++row) {
     JsonWriter json(false);
     json.begin_object();
     for (size_t c = 0; c < answer.columns().size(); ++c) {
       const Column& column = answer.columns()[c];
-      json.key(with_valid_utf8(column.name()));
+      json.key(keys[c]);
       put_cell(json, column, row, std::ranges::find(truths, c) != truths.end());
     }
     json.end_object();

@@ -39,15 +39,19 @@ ToolArguments::Value value_of(dom::element element) {
   return value;
 }
 
+constexpr std::string_view kNoId = "null";  // something else than a number or a text
+
 // A number or a text, as JSON; empty: there is none.
 std::string id_of(dom::object object, std::string_view name = "id") {
   dom::element id;
   if (object.at_key(name).get(id) != simdjson::SUCCESS) return {};
   std::string_view text;
   int64_t number = 0;
+  uint64_t large = 0;
   if (id.get(text) == simdjson::SUCCESS) return json_quoted(text);
   if (id.get(number) == simdjson::SUCCESS) return std::to_string(number);
-  return "null";
+  if (id.get(large) == simdjson::SUCCESS) return std::to_string(large);
+  return std::string(kNoId);
 }
 
 void read_parameters(dom::object object, RpcMessage& message) {
@@ -101,6 +105,10 @@ RpcRead read_message(std::string_view line) {
     read.is_answer = object.at_key("result").get(other) == simdjson::SUCCESS ||
                      object.at_key("error").get(other) == simdjson::SUCCESS;
     read.why = "the object has no method";
+    return read;
+  }
+  if (message.id == kNoId) {
+    read.why = "an id is a text or a whole number";
     return read;
   }
   read_parameters(object, message);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kWidth = 860, kLeft = 330, kRight = 190, kRow = 20, kHead = 24;
 constexpr int kInner = kWidth - kLeft - kRight;
-constexpr size_t kMostRows = 40;  // of a part of the picture; the tables have all
+constexpr size_t kMostDrawnRows = 40;  // of a part of the picture; the tables have all
 constexpr std::string_view kMeasured = "#0072b2", kExpected = "#8fd0b5", kSurprise = "#d55e00";
 
 struct Row {
@@ -96,7 +96,7 @@ bool can_be_drawn(const MetricResult& metric) {
 std::vector<Row> expected_rows(const ExperimentResult& of) {
   std::vector<Row> rows;
   for (const ExpectedResult& one : of.expected) {
-    if (one.measured == nullptr || !can_be_drawn(*one.measured) || rows.size() == kMostRows)
+    if (one.measured == nullptr || !can_be_drawn(*one.measured) || rows.size() == kMostDrawnRows)
       continue;
     rows.push_back(
         {fmt::format("{} · {}", cut_to_bytes(metric_words(*one.measured), 38),
@@ -117,7 +117,7 @@ std::vector<Row> configuration_rows(const ExperimentResult& of) {
       const auto found = std::ranges::find_if(in.metrics, [&](const MetricResult& one) {
         return one.metric == metric && one.subject.empty() && can_be_drawn(one);
       });
-      if (found == in.metrics.end() || rows.size() == kMostRows) continue;
+      if (found == in.metrics.end() || rows.size() == kMostDrawnRows) continue;
       rows.push_back({fmt::format("{} · {}", metric_words(*found), in.name),
                       measured_text(found->summary.p50, found->unit), &*found, nullptr});
     }

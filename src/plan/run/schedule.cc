@@ -14,7 +14,7 @@
 namespace fathom {
 namespace {
 
-std::string duration_text(double seconds) {
+std::string limit_text(double seconds) {
   if (seconds < 120) return fmt::format("{:.6g} s", seconds);
   if (seconds < 7200) return fmt::format("{:.1f} min", seconds / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
@@ -124,11 +124,10 @@ double grace_of(const Experiment& experiment, const ScheduledRun& run) {
 
 std::string limit_text(const Experiment& experiment, const ScheduledRun& run) {
   const double limit = limit_of(experiment, run);
-  if (limit == experiment.time_limit) return duration_text(limit);
-  return fmt::format("{} ({}{} and {} for the recorder)", duration_text(limit),
-                     duration_text(experiment.time_limit),
-                     runs_twice(experiment) ? " for each of two runs" : "",
-                     duration_text(kForRecorder));
+  if (limit == experiment.time_limit) return limit_text(limit);
+  return fmt::format(
+      "{} ({}{} and {} for the recorder)", limit_text(limit), limit_text(experiment.time_limit),
+      runs_twice(experiment) ? " for each of two runs" : "", limit_text(kForRecorder));
 }
 
 std::string run_end_text(const Experiment& experiment, const ScheduledRun& run,

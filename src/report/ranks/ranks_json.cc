@@ -17,6 +17,10 @@ class RanksJson {
     json_.key("wall_time_ns").value(c_.wall.count);
     json_.key("verdict").value(rank_verdict_name(c_.verdict));
     json_.key("lateness_ns").value(c_.lateness.count);
+    json_.key("late_ranks").begin_array();
+    for (const uint32_t r : c_.late_ranks)
+      c_.ranks[r].rank ? json_.value(*c_.ranks[r].rank) : json_.value(c_.ranks[r].trace);
+    json_.end_array();
     straggler();
     matches();
     ranks();
@@ -61,7 +65,7 @@ class RanksJson {
 
   void straggler() {
     json_.key("straggler");
-    if (c_.verdict != RankVerdict::kStraggler) {
+    if (c_.late_ranks.empty()) {
       json_.null();
       return;
     }
@@ -119,6 +123,7 @@ class RanksJson {
       time("exposed_communication_ns", facts.parts[part_index(RankPart::kCommunication)]);
       time("exposed_copies_ns", facts.parts[part_index(RankPart::kCopies)]);
       time("idle_ns", facts.idle());
+      json_.key("missing_collectives").value(static_cast<int64_t>(row.missing));
       time("in_collectives_ns", row.time);
       time("waiting_ns", row.waiting);
       time("exposed_waiting_ns", row.exposed_waiting);
@@ -130,7 +135,8 @@ class RanksJson {
       clock.aligned() ? json_.null() : json_.value(clock_refusal_name(clock.refusal));
       json_.key("collectives").value(static_cast<int64_t>(clock.collectives));
       if (clock.aligned()) {
-        time("offset_ns", clock.offset);
+        json_.key("offset_ns");
+        clock.offset ? json_.value(clock.offset->count) : json_.null();
         json_.key("drift_ppm").value(clock.drift * 1e6);
         json_.key("drift_error_ppm");
         clock.drift_error ? json_.value(*clock.drift_error * 1e6) : json_.null();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analyze/finding_parts.h"
 #include "base/count_text.h"
@@ -46,13 +47,18 @@ class Sentences {
 
  private:
   const LateRank& late() const { return c_.late[c_.straggler]; }
+  bool has_gpu_work() const { return std::ranges::any_of(c_.ranks, &RankFacts::has_gpu_work); }
 
   void say_verdict() {
     const std::string who = c_.rank_name(c_.straggler);
     switch (c_.verdict) {
       case RankVerdict::kNoCollectives:
         out_.verdict =
-            "No collective is in more than one trace: waiting cannot be separated from transfer.";
+            c_.matches.all.empty()
+                ? "No collective is in more than one trace: waiting cannot be separated from "
+                  "transfer."
+                : "No collective that ends on all its ranks together is in more than one trace: "
+                  "waiting cannot be separated from transfer.";
         return;
       case RankVerdict::kEven:
         out_.verdict =
@@ -66,6 +72,9 @@ class Sentences {
             micros_text(c_.lateness), percent_text(ratio(c_.lateness, c_.wall)), who,
             percent_text(c_.straggler_share));
         return;
+      case RankVerdict::kTogether:
+        say_together();
+        return;
       case RankVerdict::kStraggler:
         break;
     }
@@ -77,16 +86,40 @@ class Sentences {
         who, number_text(late().collectives), number_text(c_.waits.size()), micros_text(each),
         micros_text(late().late_by), percent_text(c_.straggler_share),
         percent_text(ratio(late().late_by, c_.wall)), micros_text(late().caused));
-    if (c_.since && c_.steps.size() > 1) {
-      out_.verdict += *c_.since == c_.steps.front().number
-                          ? " It is late from the first recorded step on."
-                          : fmt::format(" It is late from step {} on.", *c_.since);
+    out_.verdict += since_text("It is");
+  }
+
+  std::string since_text(std::string_view they_are) const {
+    if (!c_.since || c_.steps.size() < 2) return {};
+    return *c_.since == c_.steps.front().number
+               ? fmt::format(" {} late from the first recorded step on.", they_are)
+               : fmt::format(" {} late from step {} on.", they_are, *c_.since);
+  }
+
+  void say_together() {
+    Nanos by, caused;
+    size_t collectives = 0;
+    std::vector<std::string> names;
+    for (const uint32_t r : c_.late_ranks) {
+      names.push_back(c_.rank_name(r));
+      by += c_.late[r].late_by;
+      caused += c_.late[r].caused;
+      collectives += c_.late[r].collectives;
     }
+    const Nanos each{by.count / static_cast<int64_t>(std::max<size_t>(1, collectives))};
+    out_.verdict = fmt::format(
+        "{} ranks are late together, as those of one machine would be: {}. They begin {} of {} "
+        "collectives last, {} late on average: {} in all, {} of the wall time. The other ranks "
+        "wait {} for them in total.{}",
+        names.size(), listed(names, names.size()), number_text(collectives),
+        number_text(c_.waits.size()), micros_text(each), micros_text(by),
+        percent_text(ratio(by, c_.wall)), micros_text(caused), since_text("They are"));
   }
 
   void say_why() {
-    if (c_.verdict != RankVerdict::kStraggler) return;
+    if (c_.late_ranks.empty()) return;
     const LateRank& l = late();
+    const std::string other_gpu = other_gpu_text();
     if (l.reason == LateReason::kUnknown) {
       out_.why.emplace_back(
           "Unknown: before these collectives the ranks have none in common to compare from.");
@@ -95,17 +128,28 @@ class Sentences {
     Nanos more;
     for (const Nanos time : l.excess) more += std::max(Nanos{}, time);
     const Nanos part = l.excess[l.part];
+    if (!c_.ranks[l.rank].has_gpu_work) {
+      out_.why.push_back(
+          fmt::format("Since the collective before: {} more time outside of collectives than on "
+                      "the other ranks. Its trace has no GPU work that would tell more.",
+                      micros_text(part)));
+      return;
+    }
     out_.why.push_back(
-        fmt::format("Since the collective before: {} more {} than on the other ranks "
-                    "({} of what it does longer).",
+        fmt::format("{}: {} more {} than on the other ranks ({} of what it does longer).",
+                    c_.late_ranks.size() > 1
+                        ? fmt::format("The latest of them, {}, since the collective before",
+                                      c_.rank_name(c_.straggler))
+                        : "Since the collective before",
                     micros_text(part), rank_part_words(l.part), percent_text(ratio(part, more))));
     if (l.reason == LateReason::kSlowerKernels && !l.ops.empty()) {
       const LateWork& op = l.ops[0];
       out_.why.push_back(fmt::format(
-          "The same kernels take longer: {} of {} take {}, {} on the others ({:.2f} ×). Compare "
-          "clocks, power and temperature of its GPU with the others'.",
+          "The same kernels take longer: {} of {} take {}, {} on the others ({:.2f} ×). {}",
           counted(op.own_count, "kernel"), op.name, micros_text(op.own), micros_text(op.others),
-          op.others.count > 0 ? ratio(op.own, op.others) : 0.0));
+          op.others.count > 0 ? ratio(op.own, op.others) : 0.0,
+          other_gpu.empty() ? "Compare clocks, power and temperature of its GPU with the others'."
+                            : other_gpu));
     } else if (l.reason == LateReason::kMoreWork && !l.ops.empty()) {
       const LateWork& op = l.ops[0];
       out_.why.push_back(fmt::format(
@@ -130,6 +174,19 @@ class Sentences {
           fmt::format("{} of its {} late collectives follow none in common and are "
                       "not explained.",
                       number_text(l.collectives - l.explained), number_text(l.collectives)));
+  }
+
+  // Where the GPU is another than that of most ranks that are not late; else empty.
+  std::string other_gpu_text() const {
+    const std::string& own = c_.ranks[c_.straggler].gpu;
+    std::string usual;  // of those that are not late
+    std::map<std::string, size_t> counts;
+    for (uint32_t r = 0; r < c_.ranks.size(); ++r) {
+      if (std::ranges::binary_search(c_.late_ranks, r) || c_.ranks[r].gpu.empty()) continue;
+      if (++counts[c_.ranks[r].gpu] > counts[usual]) usual = c_.ranks[r].gpu;
+    }
+    if (own.empty() || usual.empty() || own == usual) return {};
+    return fmt::format("Its GPU is {}, that of most others {}.", own, usual);
   }
 
   std::string refusal_text(uint32_t rank) const {
@@ -177,7 +234,7 @@ class Sentences {
   }
 
   void say_clocks() {
-    size_t aligned = 0;
+    size_t aligned = 0, unknown = 0;
     uint32_t farthest = 0, fastest = 0;
     Nanos residual;
     for (uint32_t r = 0; r < c_.ranks.size(); ++r) {
@@ -189,8 +246,11 @@ class Sentences {
       }
       if (clock.is_reference) continue;
       ++aligned;
-      const auto size = [](Nanos n) { return std::abs(static_cast<double>(n.count)); };
-      if (size(clock.offset) > size(c_.clocks.ranks[farthest].offset)) farthest = r;
+      const auto size = [](const RankClock& c) {
+        return c.offset ? std::abs(static_cast<double>(c.offset->count)) : 0;
+      };
+      unknown += !clock.offset.has_value();
+      if (size(clock) > size(c_.clocks.ranks[farthest])) farthest = r;
       if (std::abs(clock.drift) > std::abs(c_.clocks.ranks[fastest].drift)) fastest = r;
       residual = std::max(residual, clock.residual);
     }
@@ -203,13 +263,16 @@ class Sentences {
     }
     out_.clocks = fmt::format("Aligned to {} by the ends of collectives, {} of {}",
                               c_.rank_name(c_.clocks.reference), aligned, c_.ranks.size() - 1);
-    const RankClock& far = c_.clocks.ranks[farthest];
-    out_.clocks +=
-        far.offset == Nanos{}
-            ? "; no offset"
-            : fmt::format("; {} is farthest {}, by {}", c_.rank_name(farthest),
-                          far.offset.count < 0 ? "behind" : "ahead",
-                          micros_text(far.offset.count < 0 ? Nanos{} - far.offset : far.offset));
+    const Nanos far = c_.clocks.ranks[farthest].offset.value_or(Nanos{});
+    if (far != Nanos{})
+      out_.clocks += fmt::format("; {} is farthest {}, by {}", c_.rank_name(farthest),
+                                 far.count < 0 ? "behind" : "ahead",
+                                 micros_text(far.count < 0 ? Nanos{} - far : far));
+    else if (unknown < aligned)
+      out_.clocks += "; no offset";
+    if (unknown > 0)
+      out_.clocks += fmt::format("; offset of {} unknown (no base time in its trace or in {}'s)",
+                                 counted(unknown, "rank"), c_.rank_name(c_.clocks.reference));
     out_.clocks += drift_text(fastest);
     out_.clocks += fmt::format("; ends fit within {} (median).", micros_text(residual));
   }
@@ -229,6 +292,13 @@ class Sentences {
     const auto share = [&](Nanos sum) {
       return percent_text(ratio(Nanos{sum.count / n}, c_.wall));
     };
+    if (!has_gpu_work()) {
+      out_.balance = fmt::format(
+          "Wall time {} (mean), without GPU work: collectives of the host {}, all else {}. Waiting "
+          "for other ranks in collectives takes {}.",
+          micros_text(c_.wall), share(exposed), share(idle), share(waiting));
+      return;
+    }
     out_.balance = fmt::format(
         "Wall time {} (mean): computation {}, exposed communication {}{}, exposed copies {}, GPU "
         "idle {}. Waiting for other ranks in collectives takes {}. Computation is {} balanced "
@@ -246,7 +316,7 @@ class Sentences {
       all += r.communication;
       hidden += r.hidden;
     }
-    if (all.count > 0)
+    if (all.count > 0 && has_gpu_work())
       out_.overlap = fmt::format("Overlap: {} of communication runs under computation.",
                                  percent_text(ratio(hidden, all)));
   }
@@ -266,7 +336,8 @@ class Sentences {
         micros_text(c_.path.length), percent_text(ratio(c_.path.transfer, c_.path.length)),
         percent_text(ratio(*most, c_.path.length)),
         c_.rank_name(static_cast<uint32_t>(most - c_.path.by_rank.begin())),
-        rank_part_words(static_cast<size_t>(part - c_.path.parts.begin())),
+        has_gpu_work() ? rank_part_words(static_cast<size_t>(part - c_.path.parts.begin()))
+                       : "outside of collectives",
         percent_text(ratio(*part, c_.path.length)), counted(c_.path.switches, "time"));
   }
 
@@ -296,6 +367,22 @@ class Sentences {
     }
   }
 
+  // The ranks that lack most first.
+  void say_missing() {
+    std::vector<uint32_t> lacking;
+    for (uint32_t r = 0; r < c_.ranks.size(); ++r) {
+      if (c_.rows[r].missing > 0) lacking.push_back(r);
+    }
+    if (lacking.empty()) return;
+    std::ranges::stable_sort(lacking, std::greater<>(),
+                             [this](uint32_t r) { return c_.rows[r].missing; });
+    std::vector<std::string> texts;
+    for (const uint32_t r : lacking)
+      texts.push_back(fmt::format("{} lacks {}", c_.rank_name(r), number_text(c_.rows[r].missing)));
+    out_.notes.push_back("not all ranks of a group have its collectives: " +
+                         listed(texts, texts.size()));
+  }
+
   void say_notes() {
     for (const std::string& message : view_.unread) out_.notes.push_back(message);
     if (c_.missing_count > 0) {
@@ -318,6 +405,12 @@ class Sentences {
                             c_.world_size.value_or(0))
               : fmt::format("{} left out: recorded at another time than the others", r.trace));
     }
+    if (c_.recorded_apart.count > 0)
+      out_.notes.push_back(fmt::format(
+          "recorded {} apart by the ranks' clocks: taken as one job with clocks that are set "
+          "differently",
+          micros_text(c_.recorded_apart)));
+    say_missing();
     if (c_.beyond_world > 0)
       out_.notes.push_back(fmt::format("{} with a number beyond the world size of {}",
                                        counted(c_.beyond_world, "rank"), *c_.world_size));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "analyze/finding_parts.h"
@@ -11,6 +12,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kRankRows = 8, kCollectiveRows = 3, kNoteLines = 4;
+constexpr size_t kWidestRank = 24, kGpusNamed = 3;
 
 // Words on as many lines as they need, indented under the label.
 void paragraph(Screen& screen, std::string_view label, const std::string& words, size_t width) {
@@ -44,26 +46,43 @@ std::vector<uint32_t> foremost_ranks(const RankComparison& c) {
   return order;
 }
 
+// "+12.3 µs"; of clocks that are set differently "-3.0 h".
+std::string clock_cell(const RankClock& clock) {
+  if (clock.is_reference) return "reference";
+  if (!clock.aligned()) return "not aligned";
+  if (!clock.offset) return "unknown";
+  const double micros = clock.offset->micros(), size = std::abs(micros);
+  return size < 1e6     ? fmt::format("{:+.1f} µs", micros)
+         : size < 7.2e9 ? fmt::format("{:+.3f} s", micros / 1e6)
+                        : fmt::format("{:+.2f} h", micros / 3.6e9);
+}
+
+// The number; of a trace without one its name.
+std::string rank_cell(const RankComparison& c, uint32_t rank) {
+  const std::optional<int64_t> number = c.ranks[rank].rank;
+  return number ? std::to_string(*number) : screen_safe(c.rank_name(rank));
+}
+
 std::string millis_cell(Nanos time) { return fmt::format("{:.2f}", time.millis()); }
 
 void rank_table(Screen& screen, const RankComparison& c) {
+  const std::vector<uint32_t> shown = foremost_ranks(c);
+  size_t width = 7;
+  for (const uint32_t r : shown) width = std::max(width, screen_width(rank_cell(c, r)));
+  width = std::min(width, kWidestRank);
   screen.line("");
-  screen.line(screen.dim(fmt::format("{:<8}{:>9}{:>13}{:>10}{:>8}{:>9}{:>9}{:>6}{:>9}{:>14}",
-                                     "rank", "wall ms", "computation", "exposed", "copies", "idle",
-                                     "waiting", "last", "late by", "clock")));
-  for (const uint32_t r : foremost_ranks(c)) {
+  screen.line(screen.dim(fmt::format("{} {:>9}{:>13}{:>10}{:>8}{:>9}{:>9}{:>6}{:>9}{:>14}",
+                                     fit_left("rank", width), "wall ms", "computation", "exposed",
+                                     "copies", "idle", "waiting", "last", "late by", "clock")));
+  for (const uint32_t r : shown) {
     const RankFacts& facts = c.ranks[r];
-    const RankClock& clock = c.clocks.ranks[r];
-    const std::string offset = clock.is_reference ? "reference"
-                               : clock.aligned()  ? fmt::format("{:+.1f} µs", clock.offset.micros())
-                                                  : "not aligned";
     screen.line(fmt::format(
-        "{}{:>9}{:>13}{:>10}{:>8}{:>9}{:>9}{:>6}{:>9}{:>14}",
-        fit_left(facts.rank ? std::to_string(*facts.rank) : screen_safe(facts.trace), 8),
+        "{} {:>9}{:>13}{:>10}{:>8}{:>9}{:>9}{:>6}{:>9} {:>13}", fit_left(rank_cell(c, r), width),
         millis_cell(facts.wall()), millis_cell(facts.parts[part_index(RankPart::kComputation)]),
         millis_cell(facts.parts[part_index(RankPart::kCommunication)]),
         millis_cell(facts.parts[part_index(RankPart::kCopies)]), millis_cell(facts.idle()),
-        millis_cell(c.rows[r].waiting), c.rows[r].last, millis_cell(c.late[r].late_by), offset));
+        millis_cell(c.rows[r].waiting), c.rows[r].last, millis_cell(c.late[r].late_by),
+        clock_cell(c.clocks.ranks[r])));
   }
   if (c.ranks.size() > kRankRows)
     screen.line(screen.dim(
@@ -94,8 +113,11 @@ void collective_table(Screen& screen, const RankComparison& c) {
 void say_first(Screen& screen, const RankComparison& c, const RankSentences& said, size_t width) {
   std::string first = counted(c.ranks.size(), "rank");
   if (c.world_size) first += fmt::format(" of {}", with_thousands(*c.world_size));
-  if (!c.ranks.empty() && !c.ranks[0].gpu.empty()) first += ", " + c.ranks[0].gpu;
-  first += fmt::format("; {} in common", counted(c.waits.size(), "collective"));
+  const auto gpus = c.gpus();
+  for (size_t i = 0; i < std::min(gpus.size(), kGpusNamed); ++i)
+    first += ", " + (gpus.size() > 1 ? fmt::format("{} × ", gpus[i].second) : "") + gpus[i].first;
+  if (gpus.size() > kGpusNamed) first += fmt::format(", {} other GPUs", gpus.size() - kGpusNamed);
+  first += fmt::format("; {} in common", counted(c.matches.all.size(), "collective"));
   if (!c.steps.empty()) first += fmt::format(", {}", counted(c.steps.size(), "step"));
   paragraph(screen, "Ranks", first, width);
   paragraph(screen, "Late", said.verdict, width);

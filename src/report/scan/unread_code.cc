@@ -59,6 +59,29 @@ struct Unread {
   std::string text;
 };
 
+// What a submodule has, a scan of a checkout without it cannot tell.
+std::vector<std::string> absent_submodules(const CodeFacts& facts) {
+  std::vector<std::string> out;
+  for (const DependencyFacts& dependency : facts.dependencies) {
+    if (dependency.kind != DependencyKind::kSubmodule) continue;
+    const std::string folder = dependency.name + "/";
+    const bool present = std::ranges::any_of(
+        facts.files, [&](const SourceFile& file) { return file.path.starts_with(folder); });
+    if (!present) out.push_back(dependency.name);
+  }
+  return out;
+}
+
+std::string absent_line(const std::vector<std::string>& absent) {
+  constexpr size_t kShown = 3;
+  std::string names;
+  for (size_t i = 0; i < std::min(absent.size(), kShown); ++i)
+    names += (i > 0 ? ", " : "") + absent[i];
+  if (absent.size() > kShown) names += " …";
+  return fmt::format("{} {} not checked out: {}", number_text(absent.size()),
+                     absent.size() == 1 ? "submodule is" : "submodules are", names);
+}
+
 }  // namespace
 
 std::vector<std::string> unread_lines(const CodeFacts& facts) {
@@ -81,6 +104,8 @@ std::vector<std::string> unread_lines(const CodeFacts& facts) {
   std::ranges::stable_sort(all, std::greater(), &Unread::count);
   std::vector<std::string> out;
   for (Unread& one : all) out.push_back(std::move(one.text));
+  const std::vector<std::string> absent = absent_submodules(facts);
+  if (!absent.empty()) out.push_back(absent_line(absent));
   return out;
 }
 

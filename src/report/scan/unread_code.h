@@ -8,7 +8,7 @@
 namespace fathom {
 
 // GPU code that the repository has and whose content was not read, a line for each kind, the most
-// first: "82 FlyDSL kernels: positions only; bodies not read".
+// first: "82 FlyDSL kernels: positions only; bodies not read". Then submodules that are absent.
 std::vector<std::string> unread_lines(const CodeFacts& facts);
 
 }  // namespace fathom

@@ -118,7 +118,7 @@ std::optional<Polynomial> AccessWalker::width_of(const Pointer& pointer) {
 }
 
 AccessPattern AccessWalker::pattern_of(const Pointer& pointer, const Polynomial& where) const {
-  if (space_.depends_on_load(where)) return AccessPattern::kThroughIndex;
+  if (space_.depends_on_varying_load(where)) return AccessPattern::kThroughIndex;
   if (space_.is_uniform(where)) return AccessPattern::kSameForAll;
   const auto stride = space_.lane_stride(where);
   bool by_threads = false, by_rounds = false;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "scan/accesses/access_walker.h"
+#include "scan/facts/text_lines.h"
 
 namespace fathom {
 AccessWalker::AccessWalker(const DeviceFunction& kernel, const WalkSurroundings& around)
@@ -192,7 +193,13 @@ void AccessWalker::local_alias(const std::string& text) {
 // asm volatile("ld.global.v4.u32 …" : … : "l"(from)): the addresses are its operands of kind l.
 void AccessWalker::assembly(uint32_t id) {
   const std::string& text = node(id).text;
-  const auto says = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+  // As a whole: "cp.async.cg.shared.global" is no red.global.
+  const auto says = [&](std::string_view word) {
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+      if (at == 0 || (text[at - 1] != '.' && !is_word_character(text[at - 1]))) return true;
+    }
+    return false;
+  };
   const bool atomic = says("red.global") || says("atom.global");
   const bool reads = says("ld.global") || says("cp.async");
   if (!atomic && !reads && !says("st.global")) return;

@@ -163,6 +163,15 @@ bool IndexSpace::depends_on_load(const Polynomial& value) const {
   return false;
 }
 
+bool IndexSpace::depends_on_varying_load(const Polynomial& value) const {
+  for (const auto& [product, factor] : value.terms()) {
+    for (const auto& [symbol, power] : product) {
+      if (facts_[symbol].loaded && !facts_[symbol].parts.empty()) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<Symbol> IndexSpace::varying(const Polynomial& value) const {
   std::vector<Symbol> out;
   for (const auto& [product, factor] : value.terms()) {

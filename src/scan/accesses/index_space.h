@@ -50,6 +50,8 @@ class IndexSpace {
   bool is_uniform(const Polynomial& value) const;
   // A value with the loaded parts in it: through an index.
   bool depends_on_load(const Polynomial& value) const;
+  // The same, but not on what all threads read alike: x[*length * block + thread] is no gather.
+  bool depends_on_varying_load(const Polynomial& value) const;
   // The symbols that differ between threads or rounds of loops.
   std::vector<Symbol> varying(const Polynomial& value) const;
 

@@ -56,6 +56,8 @@ class OptionFinder {
       if (source_.is(i + 1, "(") || source_.is(i + 1, "<")) call(i);
     }
     find_list_options(source_, out_);
+    find_row_options(source_, out_);
+    find_key_options(source_, out_);
     if (has_tables) find_table_options(source_, out_);
     if (reads_argv) {
       std::unordered_set<std::string> declared;

@@ -26,7 +26,8 @@ struct Option {
   std::string type, help;
   std::optional<std::string> default_value;
   uint32_t line = 0;
-  bool certain = true;  // kList: false where few lists are handed to the same function
+  bool certain = true;  // kList: false where few lists are handed to the same function; kField: by
+                        // a name alone
   // kArgv: only the first letter is compared, so that -b is taken for -bs too.
   bool more_may_follow = false;
 };

@@ -338,9 +338,12 @@ class DefinitionFinder {
     if (!header_.is(i, "namespace")) return std::nullopt;
     std::string name;
     for (++i; i < header_.size(); ++i) {
-      if (header_.is(i, "(") || header_.is(i, "[") || takes_attribute_arguments(header_.at(i))) {
+      if (header_.is(i, "(") || header_.is(i, "[") || header_.is(i, "inline") ||
+          takes_attribute_arguments(header_.at(i))) {
         continue;
       }
+      // namespace THING_EXPORT thing: what stands before another name is an attribute's macro.
+      if (!name.empty() && !name.ends_with(':') && !header_.is(i, "::")) name.clear();
       name += header_.at(i);
     }
     return name;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,10 +24,17 @@ struct FoundKernel {
   uint32_t launch_line = 0;
 };
 
+// Macros that stand for a language's mark of kernels: #define KERNEL __kernel.
+using KernelWords = std::map<KernelKind, std::set<std::string, std::less<>>>;
+void add_kernel_words(const std::vector<Macro>& macros, KernelWords& words);
+// The macros that a program in such a language defines.
+std::vector<Macro> macros_of(const TokenList& source);
+
 // The kernels of a program in OpenCL C, Metal, WGSL, GLSL or HLSL. `stem` names what is called
 // `main`.
 std::vector<FoundKernel> find_shader_kernels(const TokenList& source, const ShaderRule& rule,
-                                             std::string_view stem, std::string_view ending);
+                                             std::string_view stem, std::string_view ending,
+                                             const KernelWords& words = {});
 
 // queue.parallel_for(range, [=](…) {…}) of SYCL.
 std::vector<FoundKernel> find_sycl_kernels(const TokenList& source, const Definitions& functions);

@@ -37,7 +37,23 @@ std::optional<OptionArguments> option_arguments(const TokenList& source, size_t 
   return std::nullopt;
 }
 
+namespace {
+
+// _T("name"), TEXT("name"), _("help"): wide characters or a translation of it.
+bool is_text_macro(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return c == '_' || std::isupper(static_cast<unsigned char>(c)) != 0;
+  });
+}
+
+}  // namespace
+
 std::optional<std::string> literal_of(const TokenList& source, OptionRange range) {
+  if (range.last > range.first + 3 && source.is_name(range.first) &&
+      source.is(range.first + 1, "(") && source.is(range.last - 1, ")") &&
+      is_text_macro(source.at(range.first))) {
+    range = {range.first + 2, range.last - 1};
+  }
   std::string out;
   for (size_t i = range.first; i < range.last; ++i) {
     if (source.tokens[i].kind != TokenKind::kString) return std::nullopt;

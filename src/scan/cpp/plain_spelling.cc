@@ -96,8 +96,10 @@ void replace_hip_names(std::string& text) {
 }
 
 // kernel << <grid, block >> >(…): formatters that do not know CUDA part the sign, and nvcc takes it
-// so. In no other place a < follows <<.
+// so, also as < < <. In no other place a < follows <<, or two follow each other.
 void join_launch_signs(std::string& text) {
+  for (size_t at = text.find("< < <"); at != std::string::npos; at = text.find("< < <", at + 5))
+    text.replace(at, 5, "<<<  ");
   for (size_t at = text.find("<< "); at != std::string::npos; at = text.find("<< ", at + 3)) {
     const size_t next = text.find_first_not_of(' ', at + 2);
     const bool launch = next != std::string::npos && text[next] == '<' &&

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "scan/cpp/brackets.h"
+#include "scan/cpp/directives.h"
 #include "scan/cpp/found_kernels.h"
 #include "scan/cpp/words.h"
 
@@ -15,8 +16,12 @@ bool is_listed(const std::vector<std::string_view>& list, std::string_view word)
 
 class ShaderReader {
  public:
-  ShaderReader(const TokenList& source, const ShaderRule& rule, std::string_view stem)
-      : source_(source), brackets_(source), rule_(rule), stem_(stem) {}
+  ShaderReader(const TokenList& source, const ShaderRule& rule, std::string_view stem,
+               const KernelWords& words)
+      : source_(source), brackets_(source), rule_(rule), stem_(stem) {
+    const auto own = words.find(rule.kind);
+    if (own != words.end()) words_ = &own->second;
+  }
 
   std::vector<FoundKernel> run(bool is_entry) {
     if (rule_.form == ShaderForm::kEntry) {
@@ -24,7 +29,7 @@ class ShaderReader {
       return std::move(found_);
     }
     for (size_t i = 0; i < source_.size(); ++i) {
-      if (source_.is_name(i) && is_listed(rule_.marks, source_.at(i)) && is_outside(i)) {
+      if (source_.is_name(i) && is_mark(source_.at(i)) && is_outside(i)) {
         i = std::max(i, read_function(i));
       }
     }
@@ -32,6 +37,10 @@ class ShaderReader {
   }
 
  private:
+  bool is_mark(std::string_view word) const {
+    return is_listed(rule_.marks, word) || (words_ != nullptr && words_->contains(word));
+  }
+
   bool names_a_mark() const {
     for (size_t i = 0; i < source_.size(); ++i) {
       if (source_.is_name(i) && is_listed(rule_.marks, source_.at(i))) return true;
@@ -154,14 +163,53 @@ class ShaderReader {
   const Brackets brackets_;
   const ShaderRule& rule_;
   std::string_view stem_;
+  const std::set<std::string, std::less<>>* words_ = nullptr;
   std::vector<FoundKernel> found_;
 };
 
+// Words and their arguments alone, as of `extern "C" __kernel`: no statement that names a kernel.
+bool qualifies_with(const TokenList& body, const std::vector<std::string_view>& marks) {
+  bool marked = false;
+  for (size_t i = 0; i < body.size(); ++i) {
+    marked |= body.is_name(i) && is_listed(marks, body.at(i));
+    const bool plain = body.is_name(i) || body.is(i, "(") || body.is(i, ")") || body.is(i, ",") ||
+                       body.tokens[i].kind == TokenKind::kString ||
+                       body.tokens[i].kind == TokenKind::kNumber;
+    if (!plain) return false;
+  }
+  return marked;
+}
+
 }  // namespace
 
+void add_kernel_words(const std::vector<Macro>& macros, KernelWords& words) {
+  for (const Macro& macro : macros) {
+    if (macro.parameters) continue;
+    for (const ShaderRule& rule : shader_rules()) {
+      if (rule.form == ShaderForm::kEntry) continue;
+      const bool named = std::any_of(rule.marks.begin(), rule.marks.end(), [&](auto mark) {
+        return macro.body.find(mark) != std::string::npos;
+      });
+      if (named && qualifies_with(lex(macro.body), rule.marks)) words[rule.kind].insert(macro.name);
+    }
+  }
+}
+
+std::vector<Macro> macros_of(const TokenList& source) {
+  std::vector<Macro> out;
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source.tokens[i].kind != TokenKind::kDirective) continue;
+    const Directive directive = read_directive(source.at(i));
+    if (directive.kind == DirectiveKind::kDefine)
+      out.push_back(read_macro(directive, source.tokens[i].line));
+  }
+  return out;
+}
+
 std::vector<FoundKernel> find_shader_kernels(const TokenList& source, const ShaderRule& rule,
-                                             std::string_view stem, std::string_view ending) {
-  return ShaderReader(source, rule, stem).run(is_listed(rule.always, ending));
+                                             std::string_view stem, std::string_view ending,
+                                             const KernelWords& words) {
+  return ShaderReader(source, rule, stem, words).run(is_listed(rule.always, ending));
 }
 
 }  // namespace fathom::cpp

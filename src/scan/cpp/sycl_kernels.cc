@@ -50,6 +50,9 @@ class SyclReader {
 
   // parallel_for<class Name<int>>
   std::string kernel_name(size_t first, size_t last) const {
+    // dpct_kernel_name<class scale_89d785>: what migrates CUDA makes a name of the kernel's.
+    if (source_.is(first, "dpct_kernel_name") && source_.is(first + 1, "<"))
+      return without_hash(kernel_name(first + 2, last));
     for (size_t i = first; i < last; ++i) {
       if (source_.is(i, "<") || source_.is(i, ",")) break;
       if (source_.is_name(i) && !source_.is(i, "class") && !source_.is(i, "struct") &&
@@ -57,6 +60,15 @@ class SyclReader {
         return std::string(source_.at(i));
     }
     return "";
+  }
+
+  static std::string without_hash(std::string name) {
+    constexpr size_t kDigits = 6;
+    const size_t bar = name.rfind('_');
+    if (bar != std::string::npos && bar > 0 && name.size() == bar + 1 + kDigits &&
+        name.find_first_not_of("0123456789abcdef", bar + 1) == std::string::npos)
+      name.resize(bar);
+    return name;
   }
 
   // The lambda among the arguments that copies what it uses, as kernels do; `close`: none.

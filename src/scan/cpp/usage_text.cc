@@ -89,10 +89,12 @@ void read_line(std::string_view text, uint32_t line, std::vector<UsageLine>& out
     skip_spaces(text);
     if (text.starts_with(',') || text.starts_with('|') || text.starts_with('/')) {
       text.remove_prefix(1);
-      skip_spaces(text);
+    } else if (text.starts_with("or -")) {
+      text.remove_prefix(2);
     } else {
       break;
     }
+    skip_spaces(text);
   }
   if (found.names.empty()) return;
   found.placeholder = take_placeholder(text);

@@ -92,10 +92,15 @@ std::string without_long_tags(std::string_view text) {
   return out;
 }
 
-// How many words of a line stand outside its links.
+// How many words of a line stand outside its links and addresses.
 size_t words_beside_links(std::string_view line) {
   size_t words = 0, letters = 0, depth = 0;
   for (size_t i = 0; i <= line.size(); ++i) {
+    const std::string_view rest = line.substr(i);
+    if (depth == 0 && (rest.starts_with("https://") || rest.starts_with("http://"))) {
+      letters = 0;
+      i = std::min(line.find_first_of(" \t)>", i), line.size());
+    }
     const char c = i < line.size() ? line[i] : ' ';
     // [text](address), <a href=…>text</a>
     if (c == '[' || (c == '(' && i > 0 && line[i - 1] == ']') || line.substr(i).starts_with("<a "))
@@ -182,6 +187,11 @@ std::string without_links(std::string_view line) {
 std::string plain_text(std::string_view line) {
   std::string text = with_characters(without_tags(without_links(line)));
   std::erase_if(text, [](char c) { return c == '*' || c == '`'; });
+  // _All of it is emphasised._
+  const std::string_view inner = without_blanks_around(text);
+  if (inner.size() > 2 && inner.front() == '_' && inner.back() == '_' &&
+      inner.find(' ') != std::string_view::npos)
+    text = std::string(inner.substr(1, inner.size() - 2));
   std::string out;
   for (const char c : without_blanks_around(text)) {
     if ((c == ' ' || c == '\t') && (out.empty() || out.back() == ' ')) continue;
@@ -218,17 +228,28 @@ std::string without_emoji_names(std::string text) {
 // News, warnings, and whose it is, which stand above what a project is.
 bool is_announcement(std::string_view text) {
   for (const std::string_view word :
-       {"Update",    "UPDATE",     "News",       "NEWS",      "Note",      "NOTE",
-        "Warning",   "WARNING",    "Announc",    "Important", "IMPORTANT", "Deprecat",
-        "DEPRECAT",  "Disclaimer", "Attention:", "Latest",    "Breaking",  "BREAKING",
-        "Copyright", "COPYRIGHT",  "Licensed",   "License"}) {
+       {"Update", "UPDATE", "News", "NEWS", "Note", "NOTE", "Warning", "WARNING", "Announc",
+        "Important", "IMPORTANT", "Deprecat", "DEPRECAT", "Disclaimer", "Attention:", "Latest",
+        "Breaking", "BREAKING", "Copyright", "COPYRIGHT", "Licensed", "License",
+        // What goes on with a sentence before a list or a block of code.
+        "and ", "or ", "but ", "where ", "which "}) {
     if (text.starts_with(word)) return true;
+  }
+  for (const std::string_view state :
+       {"work in progress", "work-in-progress", "subject to change"}) {
+    if (text.substr(0, 100).find(state) != std::string_view::npos) return true;
   }
   // [2024/05/01] and 2024-05-01
   const size_t digit = text.find_first_not_of("[( ");
   return digit != std::string_view::npos && text.substr(digit).starts_with("20") &&
          text.size() > digit + 5 &&
          (text[digit + 4] == '/' || text[digit + 4] == '-' || text[digit + 4] == '.');
+}
+
+// "Thing 2 is out!", "Welcome!": a call to the reader before what it is.
+bool begins_with_a_call(std::string_view text) {
+  const size_t end = text.find_first_of(".!?:");
+  return end != std::string_view::npos && text[end] == '!' && end + 1 < text.size();
 }
 
 class ReadmeReader {
@@ -281,8 +302,17 @@ class ReadmeReader {
               number);
       return i + 1;
     }
-    add_text(content, number);
+    if (!is_indented_code(i)) add_text(content, number);
     return i;
+  }
+
+  // Four blanks behind an empty line are Markdown's other way to write code.
+  bool is_indented_code(size_t i) {
+    const std::string_view line = lines_[i];
+    const bool indented = line.starts_with("    ") || line.starts_with('\t');
+    const bool blank_before = i == 0 || without_blanks_around(lines_[i - 1]).empty();
+    in_code_ = indented && (in_code_ || (blank_before && items_ == 0));
+    return in_code_;
   }
 
   void heading(std::string text, int level, uint32_t line) {
@@ -362,7 +392,8 @@ class ReadmeReader {
       if (text.starts_with(word)) return asks_what_it_is(text.substr(word.size()));
     }
     return std::ranges::any_of(
-        std::array<std::string_view, 4>{"About", "Introduction", "Overview", "Description"},
+        std::array<std::string_view, 7>{"About", "Introduction", "Overview", "Description", "TL;DR",
+                                        "TLDR", "Abstract"},
         [&text](std::string_view word) { return text.starts_with(word); });
   }
 
@@ -411,7 +442,7 @@ class ReadmeReader {
         is_announcement(paragraph_) || (paragraph_.ends_with(':') && items_ == 0);
     const bool aside = facts_.headings.size() > 1 && is_beside_the_point();
     const int worth = announces || aside ? 1
-                      : is_under_about() ? kWorthOfAbout
+                      : is_under_about() ? kWorthOfAbout - (begins_with_a_call(paragraph_) ? 1 : 0)
                       : is_tagline       ? 3
                       : introduces       ? kWorthOfIntroduction
                                          : kWorthOfOtherSections;
@@ -435,6 +466,7 @@ class ReadmeReader {
   size_t items_ = 0;        // of a list that goes on with it
   uint32_t last_line_ = 0;  // of the paragraph
   int worth_ = 0;           // of the paragraph that is kept
+  bool in_code_ = false;    // the line before is code by its indentation
 };
 
 // "Fast inference of language models", of pyproject.toml, Cargo.toml or package.json at the root.

@@ -68,6 +68,27 @@ bool tends(std::string_view path) {
                                          folder == "doc" || folder == "docs");
 }
 
+// A bracket that no quote and no $ stands before is no shell command, but a line of output:
+// "thing (run 1/5): Failed".
+bool is_output(std::string_view code) {
+  char quote = 0;
+  for (size_t i = 0; i < code.size(); ++i) {
+    const char c = code[i];
+    if (c == '\\') {
+      ++i;
+    } else if (quote != 0) {
+      quote = c == quote ? '\0' : quote;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#' && (i == 0 || code[i - 1] == ' ')) {
+      break;  // a comment
+    } else if (c == '(' && i > 0 && code[i - 1] == ' ') {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string folder_before(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? "" : std::string(path.substr(0, slash));
@@ -116,7 +137,7 @@ class CommandReader {
         facts_(facts) {
     for (uint32_t i = 0; i < facts.files.size(); ++i) by_path_.emplace(facts.files[i].path, i);
     for (const EntryPoint& entry : facts.entry_points) {
-      if (entry.kind == EntryKind::kConsoleScript) scripts_.emplace(entry.name, entry.at);
+      if (entry.kind == EntryKind::kConsoleScript) scripts_.emplace(entry.name, started_by(entry));
       // A program is often called like its source.
       const std::string_view name = file_name(facts.files[entry.at.file].path);
       if (entry.kind == EntryKind::kCppMain)
@@ -133,7 +154,7 @@ class CommandReader {
       std::vector<std::string> codes;
       if (between_backticks) {
         codes = code_spans(line.text);
-      } else if (is_shell(line.language)) {
+      } else if (is_shell(line.language) && !is_output(line.text)) {
         codes = {line.text};
       }
       for (const std::string& code : codes) {
@@ -146,9 +167,21 @@ class CommandReader {
   std::vector<StartCommand> take() { return std::move(out_); }
 
  private:
+  // A program of Cargo.toml is its package's main.rs.
+  CodePlace started_by(const EntryPoint& entry) const {
+    const std::string& path = facts_.files[entry.at.file].path;
+    if (file_name(path) != "Cargo.toml") return entry.at;
+    const std::string folder = folder_before(path);
+    const auto found = by_path_.find(folder.empty() ? "src/main.rs" : folder + "/src/main.rs");
+    return found == by_path_.end() ? entry.at : CodePlace{found->second, 1};
+  }
+
   void add(std::vector<std::string> words, CodePlace at) {
     // "user@host:~/thing$ ./run": the prompt is no part of it.
     if (!words.empty() && words[0].size() > 1 && words[0].ends_with('$'))
+      words.erase(words.begin());
+    // "Command: ./run", "Usage: ./run"
+    if (words.size() > 1 && words[0].size() > 1 && words[0].ends_with(':'))
       words.erase(words.begin());
     StartCommand command;
     command.at = at;
@@ -171,7 +204,8 @@ class CommandReader {
         return false;
     }
     for (size_t i = 0; i < words.size(); ++i) {
-      const std::string_view name = file_name(words[i]);
+      std::string_view name = file_name(words[i]);
+      if (name.ends_with(".exe")) name.remove_suffix(4);
       // A program that is built is run by its path, or alone where it is installed.
       const bool run = i == 0 || words[i].starts_with("./") || words[i].starts_with("build/") ||
                        words[i - 1].find('=') != std::string::npos;

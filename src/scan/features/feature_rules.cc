@@ -1,5 +1,7 @@
 #include "scan/features/feature_rules.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -142,10 +144,14 @@ Result<std::vector<uint32_t>> FeatureRules::find_metrics(std::string_view field,
   return found;
 }
 
+std::string how_on_all(std::string_view how, std::string_view amd_how) {
+  return fmt::format("{}{}{}", how, how.empty() || amd_how.empty() ? "" : "; ", amd_how);
+}
+
 Status FeatureRules::add_metrics(std::string_view tsv) {
-  for (const auto& row : read_tsv(tsv, 8)) {
+  for (const auto& row : read_tsv(tsv, 9)) {
     metrics_.push_back({row[0], row[1], row[2], split(row[3], ' '), split(row[4], ' '),
-                        split(row[5], ' '), row[6], split(row[7], ' ')});
+                        split(row[5], ' '), row[6], split(row[7], ' '), row[8]});
     const Metric& metric = metrics_.back();
     const bool known_level =
         metric.level == "hardware" || metric.level == "process" || metric.level == "application";

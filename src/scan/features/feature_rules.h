@@ -39,7 +39,9 @@ struct Metric {
   std::string_view how;  // what to do with the counters, or where the number comes from
   // Components, one of which a program must have for the number to be its own; empty: any program.
   std::vector<std::string_view> programs;
+  std::string_view amd_how;  // what to do with AMD's counters, beside `how`
 };
+std::string how_on_all(std::string_view how, std::string_view amd_how);
 
 struct FeatureRule {
   std::string_view id, title, area;

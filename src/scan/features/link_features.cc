@@ -24,9 +24,13 @@ MetricFacts metric_facts(const Metric& metric) {
   const auto texts = [](const std::vector<std::string_view>& views) {
     return std::vector<std::string>(views.begin(), views.end());
   };
-  return {std::string(metric.id), std::string(metric.title), std::string(metric.level),
-          texts(metric.nvidia),   texts(metric.amd),         texts(metric.nvidia_chips),
-          std::string(metric.how)};
+  return {std::string(metric.id),
+          std::string(metric.title),
+          std::string(metric.level),
+          texts(metric.nvidia),
+          texts(metric.amd),
+          texts(metric.nvidia_chips),
+          how_on_all(metric.how, metric.amd_how)};
 }
 
 // A feature and what decides its place among the others.

@@ -45,6 +45,8 @@ class KernelGraph {
   // `followed`: every way to launch it would be seen; of others nothing is said to be dead.
   Kernel add(KernelFamily family, KernelFacts facts, bool followed);
   Kernel add(SymbolId symbol, KernelFacts facts);  // one that C++ defines
+  // It may be launched in ways that are not seen.
+  void leave_open(Kernel kernel) { nodes_[kernel].followed = false; }
   KernelLauncher& launch(Kernel kernel, KernelLauncher launcher);
   // A string of a file is the name of the kernel.
   void take(Kernel kernel, const CodePlace& at);

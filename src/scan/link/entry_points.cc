@@ -110,7 +110,7 @@ class EntryPointLinker {
       // extern "C" makes it the program's own, whatever namespace it stands in.
       const bool of_c =
           std::ranges::find(function.attributes, "extern \"C\"") != function.attributes.end();
-      if (function.name != "main" || !(function.scope.empty() || of_c) || !function.defined)
+      if (!is_main(function.name) || !(function.scope.empty() || of_c) || !function.defined)
         continue;
       add({purpose(path, EntryKind::kCppMain),
            path,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -48,6 +49,20 @@ class KernelLinker {
         take(graph_.only(name, KernelFamily::kByPlace), {file, line});
         if (!python) take(graph_.only(name, KernelFamily::kPython), {file, line});
       }
+    }
+  }
+
+  // A kernel of a file that another file reads as text is looked up when the program runs.
+  void leave_texts_open() {
+    std::map<std::string_view, std::vector<uint32_t>> named;
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const std::string& name : readings_.readings[file].usage.kernels_named)
+        named[name].push_back(file);
+    }
+    for (const auto& [symbol, kernel] : kernel_of_) {
+      const uint32_t home = graph_.facts(kernel).at.file;
+      const auto text = named.find(file_name(readings_.files[home].path));
+      if (text != named.end() && text->second != std::vector{home}) graph_.leave_open(kernel);
     }
   }
 
@@ -243,6 +258,7 @@ Kernels link_kernels(const Readings& readings, const SymbolIndex& index,
   add_found_kernels(readings, graph);
   linker.take_names();
   linker.note_names();
+  linker.leave_texts_open();
   return std::move(graph).all();
 }
 

@@ -7,6 +7,7 @@
 #include "scan/facts/code_names.h"
 #include "scan/files/code_purpose.h"
 #include "scan/link/api_calls.h"
+#include "scan/link/entry_points.h"
 #include "scan/link/request_words.h"
 
 namespace fathom {
@@ -134,7 +135,7 @@ class EntryFinder {
     if (readings_.files[entry.at.file].language == Language::kPython) return;
     const auto& functions = readings_.readings[entry.at.file].cpp.functions;
     for (uint32_t i = 0; i < functions.size(); ++i) {
-      if (functions[i].name == "main" && functions[i].line_name == entry.at.line)
+      if (is_main(functions[i].name) && functions[i].line_name == entry.at.line)
         out.push_back(
             {entry.kind, entry.name, {true, entry.at.file, i}, kProgramRank, why, evidence});
     }

@@ -54,12 +54,28 @@ class MarkFinder {
     return value != 0 && tree_.source(value, kLongestMark) == wanted.substr(equals + 1);
   }
 
-  // The first call in a function's own body of one of these; 0: none.
+  // The first call in a function's own body of one of these, or in one of the functions that it
+  // calls and that stand beside it; 0: none.
   NodeId call_in(uint32_t function, const std::vector<std::string_view>& wanted) {
+    if (const NodeId call = call_in_body(function, wanted)) return call;
+    const Definition& caller = outline_.functions[function];
+    for (const NodeId call : calls_[function]) {
+      const NodeId callee = tree_.child(call);
+      if (tree_.kind(callee) != NodeKind::kName) continue;
+      const auto found = by_name_.find({caller.scope, outline_.last_name(callee)});
+      if (found == by_name_.end() || found->second == function) continue;
+      if (const NodeId inside = call_in_body(found->second, wanted)) return inside;
+    }
+    return 0;
+  }
+
+  NodeId call_in_body(uint32_t function, const std::vector<std::string_view>& wanted) {
     if (calls_.empty()) {
       for (const Site& site : outline_.calls) {
         if (site.function != kNowhere) calls_[site.function].push_back(site.node);
       }
+      for (uint32_t i = 0; i < outline_.functions.size(); ++i)
+        by_name_[{outline_.functions[i].scope, outline_.functions[i].name}] = i;
     }
     for (const NodeId call : calls_[function]) {
       const std::string path = outline_.path(tree_.child(call));
@@ -73,7 +89,8 @@ class MarkFinder {
 
   const Outline& outline_;
   const Tree& tree_;
-  std::map<uint32_t, std::vector<NodeId>> calls_;  // by function
+  std::map<uint32_t, std::vector<NodeId>> calls_;                              // by function
+  std::map<std::pair<std::string_view, std::string_view>, uint32_t> by_name_;  // scope and name
 };
 
 const std::unordered_set<std::string_view>& last_names_of_calls() {

@@ -40,6 +40,8 @@ std::string help_of(const Outline& outline, NodeId expression) {
   const std::optional<StringContent> text = outline.text(expression);
   // A constant may be the help of many options.
   constexpr size_t kLongestHelp = 4000;
+  // f"{HELP['size']} (default: 4)": what it says stands elsewhere.
+  if (text && text->composed && text->text.starts_with('{')) return "";
   return text ? cut_to_bytes(text->text, kLongestHelp)
               : outline.tree.source(expression, kLongestPart);
 }

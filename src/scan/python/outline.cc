@@ -397,6 +397,16 @@ bool is_assignment(std::string_view text) {
   return text.find(' ') == std::string_view::npos;
 }
 
+// "noqa: E501", "type: ignore": said to a tool, not to a reader.
+bool is_directive(std::string_view text) {
+  for (const std::string_view tool :
+       {"noqa", "type: ignore", "pylint:", "pyright:", "mypy:", "ruff:", "fmt:", "isort:",
+        "pragma:", "nosec", "yapf:", "flake8:", "pytype:", "ty:"}) {
+    if (text.starts_with(tool)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string Outline::comment_at(uint32_t line_first, uint32_t line_last, bool above) const {
@@ -407,7 +417,7 @@ std::string Outline::comment_at(uint32_t line_first, uint32_t line_last, bool ab
     text = begin == std::string_view::npos ? "" : text.substr(begin);
     const size_t end = text.find_last_not_of(" \t\r");
     text = end == std::string_view::npos ? "" : text.substr(0, end + 1);
-    return std::string(is_assignment(text) ? "" : text);
+    return std::string(is_assignment(text) || is_directive(text) ? "" : text);
   };
   const auto after =
       std::lower_bound(comments.begin(), comments.end(), line_first,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "base/count_text.h"
@@ -105,7 +106,7 @@ Result<Together> analyze_together(const std::vector<std::string>& traces,
                                   const TogetherOptions& options) {
   Together out;
   std::vector<RankFacts> ranks;
-  const Platform* platform = options.platform;
+  std::set<const Platform*> platforms;
   const size_t machine = std::max(1u, std::thread::hardware_concurrency());
   const size_t threads = options.threads > 0 ? options.threads : machine;
   WorkerPool pool(threads > 1 ? std::min(threads, traces.size()) : 0);
@@ -123,10 +124,14 @@ Result<Together> analyze_together(const std::vector<std::string>& traces,
           return;
         }
         ReadRank rank = read.take();
-        if (platform == nullptr) platform = rank.platform;
+        if (options.platform == nullptr && rank.platform != nullptr)
+          platforms.insert(rank.platform);
         ranks.push_back(std::move(rank.facts));
       }));
   const size_t read = ranks.size();
+  // GPUs of several kinds have no link in common.
+  const Platform* platform = options.platform;
+  if (platforms.size() == 1) platform = *platforms.begin();
   out.comparison = compare_ranks(std::move(ranks), platform);
   if (out.comparison.ranks.size() >= 2) return out;
   std::string message = fmt::format(

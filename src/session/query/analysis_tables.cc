@@ -27,7 +27,7 @@ auto nanos_of(const std::vector<Row>& rows, Nanos Row::* member) {
   return [&rows, member](size_t r, CellSink& c) { c.integer((rows[r].*member).count); };
 }
 
-struct StepRow {
+struct StepOfDevice {
   size_t step;
   const DeviceIdle* device;  // null: the trace has no GPU work
 };
@@ -42,6 +42,49 @@ struct CallRow {
   const UnifiedOp* call;
   Nanos gpu;
 };
+
+// How much of the time up to a moment collectives of the host run, as `--together` counts them.
+class HostCommunication {
+ public:
+  explicit HostCommunication(const EventStore& store) {
+    for (const Collective& c : store.collectives()) {
+      if (store.kind(c.event) == EventKind::kAnnotation)
+        intervals_.push_back({store.start(c.event), store.end(c.event)});
+    }
+    intervals_ = merge_intervals(std::move(intervals_));
+    for (const Interval& when : intervals_) {
+      before_.push_back(sum_);
+      sum_ += when.end - when.begin;
+    }
+  }
+  Nanos until(Nanos time) const {
+    const auto after = std::ranges::lower_bound(intervals_, time, {}, &Interval::begin);
+    if (after == intervals_.begin()) return {};
+    const auto last = after - 1;
+    return before_[static_cast<size_t>(last - intervals_.begin())] +
+           (std::min(time, last->end) - last->begin);
+  }
+
+ private:
+  std::vector<Interval> intervals_;  // disjoint, in order
+  std::vector<Nanos> before_;        // sum of those before each
+  Nanos sum_;
+};
+
+// The numbers at the end of the steps' names, "ProfilerStep#12": 12. Unknown unless they grow.
+std::vector<std::optional<int64_t>> step_numbers(const EventStore& store, const TimeBase& base) {
+  std::vector<std::optional<int64_t>> numbers;
+  std::optional<int64_t> last;
+  for (const BaseStep& step : base.steps) {
+    const std::optional<int64_t> number =
+        step.annotation.valid() ? number_at_end(store.name(step.annotation)) : std::nullopt;
+    if (!number || (last && *number <= *last))
+      return std::vector<std::optional<int64_t>>(base.steps.size());
+    numbers.push_back(number);
+    last = number;
+  }
+  return numbers;
+}
 
 struct PlaceRow {
   size_t finding;
@@ -100,7 +143,7 @@ RowTable run_rows(const TraceModel& model) {
 RowTable steps_rows(const TraceModel& model) {
   const Assessment& a = model.assessment();
   const TimeBase& base = a.base();
-  auto rows = std::make_shared<std::vector<StepRow>>();
+  auto rows = std::make_shared<std::vector<StepOfDevice>>();
   for (const DeviceIdle& device : a.idle().devices) {
     if (device.busy_by_step.size() != base.steps.size()) continue;  // not explained
     for (size_t i = 0; i < base.steps.size(); ++i) rows->push_back({i, &device});
@@ -117,6 +160,9 @@ RowTable steps_rows(const TraceModel& model) {
   t.add("name", [&base, &store, rows](size_t r, CellSink& c) {
     const EventId annotation = base.steps[(*rows)[r].step].annotation;
     annotation.valid() ? c.text(store.name(annotation)) : c.unknown();
+  });
+  t.add("number", [rows, numbers = step_numbers(store, base)](size_t r, CellSink& c) {
+    c.put(numbers[(*rows)[r].step]);
   });
   t.add("device", [rows](size_t r, CellSink& c) { c.put((*rows)[r].device->device); });
   t.add("start_ns", [&base, rows](size_t r, CellSink& c) {
@@ -214,6 +260,10 @@ RowTable gaps_rows(const TraceModel& model) {
   t.add("duration_ns", [rows](size_t r, CellSink& c) {
     const Interval& when = (*rows)[r].stretch->when;
     c.integer((when.end - when.begin).count);
+  });
+  t.add("host_communication_ns", [rows, covered = HostCommunication(store)](size_t r, CellSink& c) {
+    const Interval& when = (*rows)[r].stretch->when;
+    c.integer((covered.until(when.end) - covered.until(when.begin)).count);
   });
   t.add("cause",
         [rows](size_t r, CellSink& c) { c.text(idle_cause_name((*rows)[r].stretch->cause)); });

@@ -56,9 +56,11 @@ Status compare_with_other(DuckDatabase& database, const FleetReportRequest& requ
   const Table before_ranks = TRY(asked(before, "fleet-ranks"));
   answers.push_back({"against-ranks", "What changed on the median rank against the other run?",
                      compared_ranks(answers[0].table, before_ranks)});
-  answers.push_back({"against-kernels",
-                     "Which kernels take more or less time on a rank than in the other run?",
-                     compared_kernels(now_times, before_times)});
+  answers.push_back(
+      {"against-kernels",
+       "Which kernels take more or less time on a rank than in the other run (a step of it, where "
+       "both runs have steps)?",
+       compared_kernels(now_times, before_times)});
   return Nothing{};
 }
 

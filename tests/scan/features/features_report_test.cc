@@ -1,8 +1,8 @@
-#include <gtest/gtest.h>
 #include <simdjson.h>
 
 #include <algorithm>
 
+#include "checks.h"
 #include "report/scan/features_markdown.h"
 
 namespace fathom {

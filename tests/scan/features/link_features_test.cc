@@ -1,10 +1,9 @@
 #include "scan/features/link_features.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <sstream>
 
+#include "checks.h"
 #include "scan/features/pairs.h"
 #include "scan/features/signal_places.h"
 

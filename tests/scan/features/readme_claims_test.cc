@@ -1,8 +1,7 @@
 // What a README says, held against the code: it moves features forward and never makes one.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
+#include "checks.h"
 #include "report/scan/claims_report.h"
 #include "scan/docs/readme_mentions.h"
 #include "scan/features/pairs.h"

@@ -1,13 +1,12 @@
 // The rules over real repositories, whose folder FATHOM_SCAN_REPOS names, held against what reading
 // them says (real_repositories.tsv).
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
 
 #include "base/tsv.h"
+#include "checks.h"
 #include "scan/features/link_features.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"

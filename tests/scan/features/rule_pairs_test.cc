@@ -1,11 +1,10 @@
 // Every rule of data/features/ has code that makes it fire and a near twin that does not: the same
 // words in a comment, a docstring, a string, a test, a kernel that nothing launches, or one signal
 // too few.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <set>
 
+#include "checks.h"
 #include "scan/features/pairs.h"
 
 namespace fathom {

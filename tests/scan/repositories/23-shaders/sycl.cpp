@@ -19,3 +19,8 @@ void run(sycl::queue& queue, float* x, int n) {
   tbb::parallel_for(0, n, [=](int i) { x[i] = 0; });
   pool().parallel_for(n, [&](int i) { x[i] = 0; });
 }
+
+void migrated(sycl::queue& queue, float* x) {
+  queue.parallel_for<dpct_kernel_name<class scale_rows_89d785>>(
+      sycl::range<1>(64), [=](sycl::id<1> i) { x[i] = 2; });
+}

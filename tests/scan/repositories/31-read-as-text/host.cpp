@@ -1,0 +1,2 @@
+#include "compile.h"
+void start() { compile_file("kernels/blur.cu"); }

@@ -1,0 +1,1 @@
+__global__ void compiled_by_cpp(float* x) { x[threadIdx.x] = 1; }
