@@ -221,6 +221,7 @@ class Expecter {
     const ExpectedWaits waits = expect_waits(
         {kernel_, *out_.model, out_.launch, values_, *platform_, read_.high.value_or(0)},
         out_.open_ends);
+    if (!work_) open_uncounted();
     double low = std::max(assumption("empty_kernel"), waits.low), high = 0;
     const Bound* most = nullptr;
     for (const Bound& bound : all) {
@@ -256,6 +257,16 @@ class Expecter {
       l1(low, high);
     }
     occupancy();
+  }
+
+  // An access that is made nobody knows how often may take longer than all that is counted.
+  void open_uncounted() {
+    if (!out_.model->by_accesses) return;
+    for (const ArrayAccess& access : kernel_.accesses) {
+      if (values_.evaluate(access.times)) continue;
+      out_.open_ends.push_back({OpenEnd::Kind::kUnresolvedAccess, access.index, access.at});
+      return;
+    }
   }
 
   void bound_rows(const std::vector<Bound>& all) {

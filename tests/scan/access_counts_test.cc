@@ -1,6 +1,7 @@
 // How often code runs and which elements it touches, in forms that hardware counters showed to be
 // counted wrongly, each with a near-twin (bench/results/2026-11-16-expected.md).
 #include "checks.h"
+#include "platform/platform.h"
 #include "scan/scan_repository.h"
 #include "story/expectation.h"
 #include "test_files.h"
@@ -67,6 +68,17 @@ __global__ void halves(const float* src, float* dst, int n) {
 __global__ void packed(const float* src, float* dst, int rows, int n) {
   int i = threadIdx.x + blockIdx.x * blockDim.x, r = blockIdx.y;
   if (i < n && r < rows) dst[r * n + i] = src[r * 2 * n + i] + src[r * 2 * n + n + i];
+}
+__global__ void halved(const float* x, float* out, int n) {
+  extern __shared__ float parts[];
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += x[blockIdx.x * n + i];
+  parts[threadIdx.x] = sum;
+  for (int stride = blockDim.x / 2; stride >= 1; stride /= 2) {
+    __syncthreads();
+    if (threadIdx.x < stride) parts[threadIdx.x] += parts[threadIdx.x + stride];
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = parts[0];
 }
 void run(float* a, float* b, const unsigned* u, const int* o) {
   const size_t n = size_t(48) << 20;
@@ -144,6 +156,27 @@ TEST(AccessCounts, RowsThatOtherThreadsReachCountOnce) {
   EXPECT_EQ(elements_of("stencil", "src"), "nx * ny");
   EXPECT_EQ(elements_of("halves", "src"), "2 * n");
   EXPECT_EQ(elements_of("packed", "src"), "2 * rows * n");
+}
+
+// How many threads of a reduction are left in each round is not counted, so its time has no upper
+// end; that of a loop that is counted has one.
+TEST(AccessCounts, AnAccessThatIsNotCountedLeavesTheTimeOpen) {
+  const Platform& h200 = *Platforms::built_in().find("h200").value();
+  const auto time_of = [&](std::string_view kernel, const char* sizes) {
+    KernelLauncher launcher;
+    launcher.grid = "1056";
+    launcher.block = "256";
+    const Expectation expected = expect_of(counted_kernel(kernel), {&launcher, nullptr, {}},
+                                           Parameters::parse({sizes}).value(), &h200);
+    for (const Estimate& one : expected.counters) {
+      if (one.quantity == Quantity::kTime) return one;
+    }
+    ADD_FAILURE() << kernel;
+    return Estimate();
+  };
+  EXPECT_TRUE(time_of("halved", "n=65536").low.has_value());
+  EXPECT_FALSE(time_of("halved", "n=65536").high.has_value());
+  EXPECT_TRUE(time_of("one_each", "n=65536").high.has_value());
 }
 
 // size_t(48) << 20 and (int)4096.

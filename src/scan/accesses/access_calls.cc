@@ -5,6 +5,7 @@
 #include "scan/accesses/access_walker.h"
 #include "scan/cpp/tree/code_reader.h"
 #include "scan/facts/code_names.h"
+#include "scan/facts/text_lines.h"
 
 namespace fathom {
 namespace {
@@ -56,7 +57,7 @@ AccessWalker::Value AccessWalker::call_value(uint32_t id) {
   const std::string_view name = last_name(callee.text);
   if (callee.kind == CodeKind::kName && name == "sizeof" && at.children.size() == 2) {
     const std::string type = resolved_type(source(at.children[1]));
-    const auto bytes = around_.bytes_of(type);
+    const auto bytes = bytes_of(type);
     Value out;
     out.number = bytes ? Polynomial::constant(*bytes)
                        : Polynomial::symbol(space_.uniform("sizeof(" + type + ")"));
@@ -245,29 +246,17 @@ AccessWalker::Value AccessWalker::inlined(const DeviceFunction& function, uint32
       frame_->way + std::to_string(node(call).line) + "." + std::to_string(node(call).first) + " ";
   frame.only_loads = function.tree.nodes.size() <= kFewNodes;
   frame.tree = &function.tree;
-  frame.function = function.name;
-  frame.file = function.file;
+  frame.of = &function;
   // Explicit template arguments, as far as they are written at the call.
-  std::string argument;
-  size_t position = 0;
-  int depth = 0;
-  const auto bind = [&] {
-    while (argument.starts_with(' ')) argument.erase(0, 1);
-    if (!argument.empty() && position < function.template_parameters.size())
-      frame.types[function.template_parameters[position]] = resolved_type(argument);
-    ++position;
-    argument.clear();
-  };
-  for (const char c : callee.extra) {
-    if (c == '<' || c == '(') ++depth;
-    if (c == '>' || c == ')') --depth;
-    if (c == ',' && depth == 0) {
-      bind();
-    } else {
-      argument += c;
-    }
+  const std::vector<std::string_view> arguments = split_list(callee.extra);
+  for (size_t i = 0; i < std::min(arguments.size(), function.template_parameters.size()); ++i) {
+    std::string argument = resolved_type(arguments[i]);
+    // What the caller computed has a name there only.
+    if (const auto own = frame_->names.find(argument); own != frame_->names.end())
+      frame.names[function.template_parameters[i]] = own->second;
+    else
+      frame.types[function.template_parameters[i]] = std::move(argument);
   }
-  bind();
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     const CodeParameter& parameter = function.parameters[i];
     Value value = i < given.size() ? std::move(given[i]) : Value();
@@ -275,20 +264,13 @@ AccessWalker::Value AccessWalker::inlined(const DeviceFunction& function, uint32
     const std::string type = plain_type(parameter.type);
     if (value.pointer && parameter.pointers > 0) {
       // What a template calls T is here the type of what it was given.
-      const auto own =
-          std::find(function.template_parameters.begin(), function.template_parameters.end(), type);
-      if (own != function.template_parameters.end()) {
-        frame.types.emplace(type, value.pointer->type);
-      }
+      if (function.is_template_parameter(type)) frame.types.emplace(type, value.pointer->type);
     }
     // float (&values)[kCount]: what is handed on says what kCount is.
     if (!parameter.extent.empty() && !value.extents.empty())
       frame.types.emplace(parameter.extent, value.extents.front());
-    const bool of_template =
-        std::find(function.template_parameters.begin(), function.template_parameters.end(), type) !=
-        function.template_parameters.end();
     if (!value.pointer && is_real_type(type) && parameter.pointers == 0 && !value.object &&
-        !of_template) {
+        !function.is_template_parameter(type)) {
       value.real = true;
     }
     frame.names[parameter.name] = std::move(value);

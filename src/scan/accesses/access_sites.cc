@@ -22,7 +22,7 @@ void AccessWalker::access(const Pointer& pointer, AccessKind kind, uint32_t id) 
       std::tuple(frame_->way, out.at.file, out.at.line, out.array, kind, out.index), sites_.size());
   if (!added) return made_again(seen->second);
   out.certainty = pointer.sure ? Certainty::kLikely : Certainty::kUnsure;
-  out.access_bytes = around_.bytes_of(pointer.type);
+  out.access_bytes = bytes_of(pointer.type);
   AccessSite site;
   site.access = out_.accesses.size();
   site.alternative = alternatives_ > 0;
@@ -66,8 +66,8 @@ void AccessWalker::fill_place(uint32_t id, ArrayAccess& out) const {
     id = frame->call;
     frame = frame->caller;
   }
-  out.at = {frame->file, (*frame->tree)[id].line};
-  out.function = frame->function;
+  out.at = {frame->of->file, (*frame->tree)[id].line};
+  out.function = frame->of->name;
   out.index = frame->tree->source(id);
   if (out.index.size() > kMaxIndexText) out.index = out.index.substr(0, kMaxIndexText) + "…";
 }
@@ -84,7 +84,7 @@ void AccessWalker::fill_extent(const Pointer& pointer, ArrayAccess& out, AccessS
   site.step = own_step;
   site.at_most = space_.is_at_most(site.where);
   out.type = wide ? pointer.unit : pointer.type;
-  out.element_bytes = around_.bytes_of(out.type);
+  out.element_bytes = bytes_of(out.type);
   site.elements = space_.footprint(site.where);
   std::vector<Symbol> guarded;
   for (const IndexSpace::Saved& saved : guards_) guarded.push_back(saved.symbol);
@@ -108,8 +108,8 @@ void AccessWalker::fill_extent(const Pointer& pointer, ArrayAccess& out, AccessS
 
 // A float4 is four floats, an int4 16 / sizeof(T) of a type that is not known here.
 std::optional<Polynomial> AccessWalker::width_of(const Pointer& pointer) {
-  const auto whole = around_.bytes_of(pointer.type);
-  const auto one = around_.bytes_of(pointer.unit);
+  const auto whole = bytes_of(pointer.type);
+  const auto one = bytes_of(pointer.unit);
   if (!whole) return std::nullopt;
   const Polynomial bytes = Polynomial::constant(*whole);
   if (one) return *whole % *one == 0 ? bytes.divided_by(Polynomial::constant(*one)) : std::nullopt;

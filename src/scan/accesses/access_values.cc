@@ -71,6 +71,13 @@ std::string AccessWalker::resolved_type(std::string_view type) const {
   return known == frame_->types.end() ? plain : known->second;
 }
 
+bool AccessWalker::is_parameter(std::string_view name) const {
+  for (const Frame* frame = frame_; frame != nullptr; frame = frame->caller) {
+    if (frame->of->is_template_parameter(name)) return true;
+  }
+  return false;
+}
+
 bool AccessWalker::is_real_type(std::string_view type) const {
   const std::string plain = frame_ == nullptr ? plain_type(type) : resolved_type(type);
   constexpr std::array<std::string_view, 12> parts = {"float", "half",     "bfloat", "double",
@@ -183,7 +190,13 @@ AccessWalker::Value AccessWalker::name_value(const CodeNode& at) {
       }
       name = type->second;
     }
-    const auto constant = around_.constant(name);
+    // Which constant is given for a template's parameter is not known from its name.
+    const bool parameter = frame_->of->is_template_parameter(name);
+    if (!parameter && !frame_->of->owner.empty()) {
+      const std::string own = frame_->of->owner + "::" + name;
+      if (const auto text = around_.member(own)) return member_constant(own, *text);
+    }
+    const auto constant = parameter ? std::nullopt : around_.constant(name);
     out.number =
         constant ? Polynomial::constant(*constant) : Polynomial::symbol(space_.uniform(name));
   }
@@ -214,9 +227,10 @@ AccessWalker::Value AccessWalker::value_of_text(const std::string& text) {
   const CodeTree tree = read_code("{ " + text + "; }", 1);
   const std::vector<uint32_t>& statements = tree[tree.root].children;
   if (statements.empty() || tree[statements[0]].kind != CodeKind::kStatement) return {};
+  Frame* const outer = frame_;
   Frame frame;
   frame.tree = &tree;
-  Frame* const outer = frame_;
+  frame.of = outer->of;
   frame.types.swap(outer->types);  // lent: it may be large
   frame_ = &frame;
   flush_operations();

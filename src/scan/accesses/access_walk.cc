@@ -17,8 +17,8 @@ AccessWalker::AccessWalker(const DeviceFunction& kernel, const WalkSurroundings&
 KernelAccesses AccessWalker::run() {
   Frame frame;
   frame.tree = &kernel_.tree;
-  frame.function = kernel_.name;
-  frame.file = kernel_.file;
+  frame.of = &kernel_;
+  frame.types = around_.template_arguments;
   for (const CodeParameter& parameter : kernel_.parameters) {
     Value value;
     value.type = parameter.type;

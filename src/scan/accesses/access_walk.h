@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,10 +17,15 @@ namespace fathom {
 // A function of the device that a walk may go through.
 struct DeviceFunction {
   std::string name;
+  std::string owner;  // the class or namespace around it; empty: none
   uint32_t file = 0;
   CodeTree tree;
   std::vector<CodeParameter> parameters;
   std::vector<std::string> template_parameters;
+
+  bool is_template_parameter(std::string_view word) const {
+    return std::ranges::find(template_parameters, word) != template_parameters.end();
+  }
 };
 
 // What the walk must know of the code around.
@@ -26,6 +33,8 @@ struct WalkSurroundings {
   // How many accesses it lists at most.
   size_t max_sites = 160;
   size_t max_work = 30000;  // expressions and statements
+  // What all launches of the kernel give for parameters of its template, as far as that is numbers.
+  std::map<std::string, std::string, std::less<>> template_arguments;
   // The function that a call means, by its name with qualifiers; none: not the repository's, or not
   // known which.
   std::function<const DeviceFunction*(std::string_view name, size_t arguments)> find;

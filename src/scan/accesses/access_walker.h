@@ -61,8 +61,7 @@ class AccessWalker {
   // One function being walked.
   struct Frame {
     const CodeTree* tree = nullptr;
-    std::string function;
-    uint32_t file = 0;
+    const DeviceFunction* of = nullptr;
     Names names;
     std::map<std::string, std::string, std::less<>> types;  // template parameters
     std::optional<Value> returned;
@@ -182,6 +181,11 @@ class AccessWalker {
   const CodeNode& node(uint32_t id) const { return (*frame_->tree)[id]; }
   std::string source(uint32_t id) const { return frame_->tree->source(id); }
   std::string resolved_type(std::string_view type) const;
+  // Whether a type is a template's parameter, of the function at hand or of one that calls it.
+  bool is_parameter(std::string_view name) const;
+  std::optional<uint32_t> bytes_of(std::string_view type) const {
+    return is_parameter(type) ? std::nullopt : around_.bytes_of(type);
+  }
 
   const WalkSurroundings& around_;
   const DeviceFunction& kernel_;

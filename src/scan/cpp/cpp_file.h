@@ -10,6 +10,7 @@
 
 #include "scan/cpp/tokens.h"
 #include "scan/facts/code_facts.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom::cpp {
 
@@ -53,6 +54,12 @@ struct Class {
   std::vector<std::string> bases;
   size_t body_first = 0, body_last = 0;  // tokens of { and }
 };
+
+// "md::Run::step" of a function or class.
+template <typename Definition>
+std::string qualified_name(const Definition& one) {
+  return joined_name(one.scope, "::", one.name);
+}
 
 // `using name = …;` and `typedef … name;`, in namespaces, classes and functions.
 struct Alias {

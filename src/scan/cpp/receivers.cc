@@ -257,7 +257,7 @@ std::vector<Field> find_fields(const Code& code, const std::vector<Class>& class
     while (i < limit && !code.is(i, type.name)) ++i;
     while (i < limit && !code.is(i, "{") && !code.is(i, ";")) ++i;
     if (i >= limit || !code.is(i, "{") || !code.brackets.closed(i)) continue;
-    reader.read(type.scope.empty() ? type.name : type.scope + "::" + type.name, i);
+    reader.read(qualified_name(type), i);
   }
   return out;
 }

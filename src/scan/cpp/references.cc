@@ -7,65 +7,17 @@
 #include <tuple>
 
 #include "scan/cpp/token_pattern.h"
+#include "scan/cpp/words.h"
 
 namespace fathom::cpp {
 namespace {
 
+// What stands where a name could, and is none of the repository's.
 bool is_statement_word(std::string_view name) {
-  constexpr auto words = std::to_array<std::string_view>({"__attribute__",
-                                                          "alignas",
-                                                          "alignof",
-                                                          "asm",
-                                                          "auto",
-                                                          "bool",
-                                                          "case",
-                                                          "catch",
-                                                          "char",
-                                                          "class",
-                                                          "const",
-                                                          "const_cast",
-                                                          "constexpr",
-                                                          "decltype",
-                                                          "defined",
-                                                          "delete",
-                                                          "do",
-                                                          "double",
-                                                          "dynamic_cast",
-                                                          "else",
-                                                          "extern",
-                                                          "false",
-                                                          "float",
-                                                          "for",
-                                                          "goto",
-                                                          "if",
-                                                          "inline",
-                                                          "int",
-                                                          "new",
-                                                          "noexcept",
-                                                          "nullptr",
-                                                          "operator",
-                                                          "private",
-                                                          "public",
-                                                          "reinterpret_cast",
-                                                          "return",
-                                                          "sizeof",
-                                                          "static",
-                                                          "static_assert",
-                                                          "static_cast",
-                                                          "struct",
-                                                          "switch",
-                                                          "template",
-                                                          "this",
-                                                          "throw",
-                                                          "true",
-                                                          "typename",
-                                                          "unsigned",
-                                                          "using",
-                                                          "void",
-                                                          "volatile",
-                                                          "while"});
-  static_assert(std::is_sorted(words.begin(), words.end()));
-  return std::binary_search(words.begin(), words.end(), name);
+  constexpr auto others = std::to_array<std::string_view>(
+      {"__attribute__", "defined", "false", "nullptr", "this", "true", "volatile"});
+  return is_keyword(name) || is_builtin_type(name) || is_specifier(name) ||
+         std::ranges::find(others, name) != others.end();
 }
 
 // A path of names joined with ::, template arguments between them left out.

@@ -116,7 +116,7 @@ class SyclReader {
       }
     }
     if (inner == nullptr) return "";
-    return inner->scope.empty() ? inner->name : inner->scope + "::" + inner->name;
+    return qualified_name(*inner);
   }
 
   const TokenList& source_;

@@ -34,6 +34,14 @@ inline std::string_view last_name(std::string_view qualified) {
   return colons == std::string_view::npos ? qualified : qualified.substr(colons + 2);
 }
 
+// "at::native" and "copy" → "at::native::copy"
+inline std::string joined_name(std::string_view scope, std::string_view joint,
+                               std::string_view name) {
+  std::string out(scope);
+  if (!scope.empty()) out += joint;
+  return out += name;
+}
+
 // Whether the name as written can mean the full one: "native::copy" of "at::native::copy".
 inline bool ends_with_name(std::string_view full, std::string_view written) {
   if (!full.ends_with(written)) return false;

@@ -18,6 +18,23 @@ inline bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+// The parts of a list at the commas outside its brackets, without the blanks around them. Where
+// `angles` are none, < is less than.
+inline std::vector<std::string_view> split_list(std::string_view text, bool angles = true) {
+  std::vector<std::string_view> out;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i <= text.size() && !text.empty(); ++i) {
+    const char c = i < text.size() ? text[i] : ',';
+    depth += c == '(' || c == '[' || c == '{' || (angles && c == '<');
+    depth -= c == ')' || c == ']' || c == '}' || (angles && c == '>');
+    if (c != ',' || (depth > 0 && i < text.size())) continue;
+    out.push_back(without_blanks_around(text.substr(begin, i - begin)));
+    begin = i + 1;
+  }
+  return out;
+}
+
 // All lines, empty ones too, so that line n is lines[n - 1].
 inline std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;

@@ -262,19 +262,15 @@ CallGraph::Meaning NameResolver::classes_of_parameter(SymbolId unit, std::string
 CallGraph::Meaning NameResolver::classes_of_arguments(SymbolId unit, std::string_view name,
                                                       int depth) const {
   const auto [owner, place] = graph_.parameter_of(unit, name);
-  const auto instances =
-      owner ? graph_.instances_.find(index_.symbol(*owner).name) : graph_.instances_.end();
   Meaning classes;
-  if (instances == graph_.instances_.end()) return classes;
-  for (const CallGraph::Instance& instance : instances->second) {
+  if (!owner) return classes;
+  for (const CallGraph::Instance* instance : graph_.instances_of(*owner)) {
     if (!spend(1)) break;
-    if (instance.unit == *owner || place >= instance.use.arguments) continue;
-    if (!index_.includes().sees(index_.symbol(instance.unit).file, index_.symbol(*owner).file))
-      continue;
+    if (place >= instance->use.arguments) continue;
     const std::string_view argument =
-        graph_.names_.text(graph_.arguments_[instance.use.arguments_first + place]);
+        graph_.names_.text(graph_.arguments_[instance->use.arguments_first + place]);
     if (argument.empty()) continue;
-    for (const Found& one : classes_of(instance.unit, argument, depth + 1))
+    for (const Found& one : classes_of(instance->unit, argument, depth + 1))
       classes.push_back({one.unit, Certainty::kUnsure});
   }
   return classes;
@@ -284,12 +280,9 @@ CallGraph::Meaning NameResolver::classes_of_namesakes(SymbolId unit, std::string
                                                       int depth) const {
   while (name.ends_with('_')) name.remove_suffix(1);
   Meaning classes;
-  const uint32_t file = index_.symbol(unit).file;
-  const std::vector<SymbolId>& aliases = index_.named(name, SymbolKind::kAlias);
+  const std::vector<SymbolId>& aliases = graph_.aliases_over(index_.symbol(unit).file, name);
   if (!spend(1 + aliases.size())) return classes;
   for (const SymbolId alias : aliases) {
-    const uint32_t home = index_.symbol(alias).file;
-    if (home == file || !index_.includes().sees(home, file)) continue;
     for (const Found& one : classes_of_alias(alias, depth + 1))
       classes.push_back({one.unit, Certainty::kUnsure});
   }

@@ -32,10 +32,6 @@ std::string_view last_two_parts(std::string_view dotted) {
   return before == std::string_view::npos ? dotted : dotted.substr(before + 1);
 }
 
-std::string qualified(const std::string& scope, const std::string& name) {
-  return scope.empty() ? name : scope + "." + name;
-}
-
 // Whether `dotted` is `module` or ends with ".module".
 bool ends_with_module(std::string_view dotted, std::string_view module) {
   if (!dotted.ends_with(module)) return false;
@@ -204,12 +200,12 @@ PythonNames::FileNames PythonNames::names_in(const python::PythonFile& python, u
   }
   for (uint32_t i = 0; i < python.functions.size(); ++i) {
     const python::Function& function = python.functions[i];
-    const auto [at, fresh] = out.functions.emplace(qualified(function.scope, function.name), i);
+    const auto [at, fresh] = out.functions.emplace(qualified_name(function), i);
     if (!fresh && is_overload(python.functions[at->second])) at->second = i;
   }
   for (uint32_t i = 0; i < python.classes.size(); ++i) {
     const python::Class& one = python.classes[i];
-    out.classes.emplace(qualified(one.scope, one.name), i);
+    out.classes.emplace(qualified_name(one), i);
     if (one.scope.empty())
       out.defined.emplace(one.name, PythonName{PythonName::Kind::kClass, file, i});
   }

@@ -133,6 +133,29 @@ bool CallGraph::is_called(const Found& found) const {
          found.certainty != Certainty::kUnsure;
 }
 
+const std::vector<const CallGraph::Instance*>& CallGraph::instances_of(SymbolId owner) const {
+  const auto [known, fresh] = instances_seen_.try_emplace(owner.value);
+  const Symbol& symbol = index_.symbol(owner);
+  const auto named = fresh ? instances_.find(symbol.name) : instances_.end();
+  if (named == instances_.end()) return known->second;
+  for (const Instance& one : named->second) {
+    if (one.unit != owner && index_.includes().sees(index_.symbol(one.unit).file, symbol.file))
+      known->second.push_back(&one);
+  }
+  return known->second;
+}
+
+const std::vector<SymbolId>& CallGraph::aliases_over(uint32_t file, std::string_view name) const {
+  const std::vector<SymbolId>& all = index_.named(name, SymbolKind::kAlias);
+  if (all.empty()) return all;
+  const auto [known, fresh] = aliases_seen_.try_emplace({file, index_.symbol(all[0]).name});
+  for (size_t i = 0; fresh && i < all.size(); ++i) {
+    const uint32_t home = index_.symbol(all[i]).file;
+    if (home != file && index_.includes().sees(home, file)) known->second.push_back(all[i]);
+  }
+  return known->second;
+}
+
 const CallGraph::Meaning& CallGraph::meaning(const NameResolver& resolver, SymbolId unit,
                                              uint32_t use) const {
   const auto known = meanings_.find(use);

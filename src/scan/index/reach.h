@@ -99,6 +99,10 @@ class CallGraph {
   void keep_passed_functions(SymbolId unit, const Use& use, std::vector<Use>& kept);
   // Whether a use can mean something here, or is a parameter that leads on.
   bool matters(SymbolId unit, const Use& use) const;
+  // The uses of a template with arguments, of those files that see it.
+  const std::vector<const Instance*>& instances_of(SymbolId owner) const;
+  // The aliases of a name in other files that see this one.
+  const std::vector<SymbolId>& aliases_over(uint32_t file, std::string_view name) const;
   // What the use of this number in a unit means.
   const Meaning& meaning(const NameResolver& resolver, SymbolId unit, uint32_t use) const;
 
@@ -106,7 +110,11 @@ class CallGraph {
   size_t work_of_one_ = 0;   // what following the calls of one function may look at
   size_t units_of_one_ = 0;  // and how many it may reach
   size_t added_ = 0;
-  mutable std::unordered_map<uint32_t, Meaning> meanings_;  // of uses, as far as it was asked
+  // What was asked for: the meanings of uses, and which files see which, for each use of a template
+  // parameter asks for the same.
+  mutable std::unordered_map<uint32_t, Meaning> meanings_;
+  mutable std::unordered_map<uint32_t, std::vector<const Instance*>> instances_seen_;
+  mutable std::map<std::pair<uint32_t, std::string_view>, std::vector<SymbolId>> aliases_seen_;
   StringPool names_;
   std::vector<Unit> units_;                       // by symbol
   std::map<SymbolId, std::string> local_scopes_;  // of functions with aliases of their own

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <set>
 
+#include "scan/facts/code_names.h"
 #include "scan/facts/expression.h"
+#include "scan/facts/text_lines.h"
 #include "scan/facts/type_bytes.h"
 
 namespace fathom {
@@ -55,18 +57,24 @@ std::vector<std::string> template_names(std::string_view parameters) {
 
 }  // namespace
 
-AccessLinker::AccessLinker(const Readings& readings) : readings_(readings) {
+AccessLinker::AccessLinker(const Readings& readings, const IncludeGraph& includes,
+                           const FunctionPlaces& places)
+    : readings_(readings), places_(places), aliases_(includes), constants_(includes) {
   share_work();
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     const FileReading& reading = readings.readings[file];
     for (const cpp::LocalValue& alias : reading.device_code.aliases)
-      aliases_.emplace(alias.name, std::pair(file, alias.text));
+      aliases_.add(alias.name, file, alias.text);
     for (const auto& [name, bytes] : reading.device_code.vectors) vectors_.emplace(name, bytes);
     if (reading.device_code.bodies.empty() && reading.constants.size() > 2000) continue;
-    add_members(reading);
+    const std::set<const cpp::LocalValue*> of_classes = add_members(reading);
     for (const cpp::LocalValue& constant : reading.constants) {
-      if (constant.text.size() <= kLongestConstant)
-        constants_.emplace(constant.name, std::pair(file, constant.text));
+      if (constant.text.size() > kLongestConstant || of_classes.contains(&constant)) continue;
+      // What a function computes for itself is known to it alone.
+      if (const auto inside = places.at({file, constant.line}))
+        locals_.emplace(std::pair(*inside, constant.name), constant.text);
+      else
+        constants_.add(constant.name, file, constant.text);
     }
   }
 }
@@ -84,8 +92,9 @@ void AccessLinker::share_work() {
   sites_of_one_ = std::clamp(work_of_one_ / kWorkOfSite, kLeastSites, kMostSites);
 }
 
-// The constants that stand inside each class.
-void AccessLinker::add_members(const FileReading& reading) {
+// The constants that stand inside each class, which no other code knows by their plain names.
+std::set<const cpp::LocalValue*> AccessLinker::add_members(const FileReading& reading) {
+  std::set<const cpp::LocalValue*> out;
   constexpr size_t kMaxMembers = 256;  // of one class: classes inside classes repeat them
   std::vector<const cpp::LocalValue*> by_line;
   for (const cpp::LocalValue& constant : reading.constants) by_line.push_back(&constant);
@@ -99,8 +108,10 @@ void AccessLinker::add_members(const FileReading& reading) {
     for (size_t i = 0; i < kMaxMembers && at != by_line.end(); ++i, ++at) {
       if ((*at)->line > type.line_last) break;
       members_.emplace(type.name + "::" + (*at)->name, Member{(*at)->text, parameters});
+      out.insert(*at);
     }
   }
+  return out;
 }
 
 const DeviceFunction* AccessLinker::function(FunctionAt at, size_t most_bytes) {
@@ -114,6 +125,7 @@ const DeviceFunction* AccessLinker::function(FunctionAt at, size_t most_bytes) {
   const cpp::Function& definition = reading.cpp.functions[at.second];
   known = std::make_unique<DeviceFunction>();
   known->name = definition.name;
+  known->owner = last_name(definition.scope);
   known->file = at.first;
   known->tree = read_code(body->second.text, body->second.line);
   known->parameters = code_parameters(definition.parameters);
@@ -121,13 +133,15 @@ const DeviceFunction* AccessLinker::function(FunctionAt at, size_t most_bytes) {
   return known.get();
 }
 
-// The sizes that a name can have by all aliases of it, each looked at once.
-const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type, int depth) {
+// The sizes that a name can have by the aliases that are meant, each looked at once.
+const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type, uint32_t file,
+                                                 int depth) {
   constexpr int kMaxDepth = 32;       // of aliases of aliases
   constexpr size_t kMaxAliases = 24;  // of one name
   static const std::set<uint32_t> unknown;
   if (depth > kMaxDepth) return unknown;
-  const auto [known, added] = sizes_.emplace(type, std::set<uint32_t>());
+  const std::pair key(type, file);
+  const auto [known, added] = sizes_.emplace(key, std::set<uint32_t>());
   if (!added) return known->second;  // empty while it is worked out: a circle adds nothing
   std::set<uint32_t> found;
   if (const auto size = bytes_of_type_name(type)) {
@@ -136,84 +150,100 @@ const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type, int de
              vector != vectors_.end()) {
     found.insert(vector->second);
   } else {
-    const auto [first, last] = aliases_.equal_range(type);
-    size_t tries = 0;
-    for (auto alias = first; alias != last && tries < kMaxAliases; ++alias, ++tries) {
-      const std::set<uint32_t>& of_target = sizes_of(alias->second.second, depth + 1);
+    const std::vector<const SeenTexts::Text*> aliases = aliases_.meant(type, file);
+    for (size_t i = 0; i < std::min(aliases.size(), kMaxAliases); ++i) {
+      const std::set<uint32_t>& of_target = sizes_of(aliases[i]->text, aliases[i]->file, depth + 1);
       found.insert(of_target.begin(), of_target.end());
     }
   }
-  return sizes_[type] = std::move(found);
+  return sizes_[key] = std::move(found);
 }
 
 // None where two aliases of a name differ in size: which one holds is decided by an #if.
 std::optional<uint32_t> AccessLinker::bytes_of(std::string_view type, uint32_t file) {
-  if (const auto known = bytes_of_type_name(type)) return known;
-  std::set<uint32_t> own;
-  const auto [first, last] = aliases_.equal_range(type);
-  constexpr size_t kMaxTries = 1000;  // T, of a large repository
-  size_t tries = 0;
-  for (auto alias = first; alias != last && tries < kMaxTries; ++alias, ++tries) {
-    if (alias->second.first != file) continue;
-    const std::set<uint32_t>& of_target = sizes_of(alias->second.second);
-    own.insert(of_target.begin(), of_target.end());
-  }
-  const std::set<uint32_t>& found = own.empty() ? sizes_of(std::string(type)) : own;
+  const std::set<uint32_t>& found = sizes_of(std::string(type), file);
   return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
 }
 
-std::optional<std::string> AccessLinker::member(std::string_view name, int depth) const {
+std::optional<std::string> AccessLinker::member(std::string_view name, uint32_t file,
+                                                int depth) const {
   const auto [scope, last_part] = split_name(name);
   const auto found = members_.find(scope + "::" + last_part);
   if (found == members_.end()) {
-    const auto alias = aliases_.find(scope);
-    if (alias == aliases_.end() || depth > 6) return std::nullopt;
-    return member(alias->second.second + "::" + last_part, depth + 1);
+    const std::vector<const SeenTexts::Text*> alias = aliases_.meant(scope, file);
+    if (alias.empty() || depth > 6) return std::nullopt;
+    return member(alias[0]->text + "::" + last_part, alias[0]->file, depth + 1);
   }
   std::map<std::string, std::string> filled;
   const size_t open = name.find('<'), close = name.rfind('>');
   if (open != std::string_view::npos && close != std::string_view::npos && close > open) {
-    std::string argument;
-    size_t position = 0;
-    int nesting = 0;
-    for (const char c : std::string(name.substr(open + 1, close - open - 1)) + ",") {
-      if (c == '<' || c == '(') ++nesting;
-      if (c == '>' || c == ')') --nesting;
-      if (c != ',' || nesting > 0) {
-        argument += c;
-        continue;
-      }
-      if (position < found->second.template_parameters.size())
-        filled[found->second.template_parameters[position]] = argument;
-      ++position;
-      argument.clear();
-    }
+    const std::vector<std::string>& parameters = found->second.template_parameters;
+    const auto given = split_list(name.substr(open + 1, close - open - 1));
+    for (size_t i = 0; i < std::min(given.size(), parameters.size()); ++i)
+      filled.emplace(parameters[i], given[i]);
   }
   return replaced(found->second.text, filled);
 }
 
-std::optional<double> AccessLinker::constant(std::string_view name, uint32_t file,
+// "1 << 21", "kTile * 2"
+template <typename Lookup>
+std::optional<double> AccessLinker::whole_number(std::string_view text, Lookup constant) {
+  const std::optional<double> value = evaluate(text, constant);
+  return value && std::floor(*value) == *value ? value : std::nullopt;
+}
+
+// What all launches give for a parameter of the kernel's template; none: they differ, or one does
+// not write a number that is known there.
+std::optional<std::string> AccessLinker::argument_of_launches(const KernelFacts& kernel,
+                                                              size_t parameter) const {
+  std::optional<double> found;
+  for (const KernelLauncher& launcher : kernel.launchers) {
+    // "a, 1 | b, 2": one launch of several instances.
+    if (launcher.template_arguments.find(" | ") != std::string::npos) return std::nullopt;
+    const std::vector<std::string_view> given = split_list(launcher.template_arguments);
+    if (parameter >= given.size()) return std::nullopt;
+    const auto value = whole_number(
+        given[parameter], [&](std::string_view name) { return constant_at(name, launcher.at); });
+    if (!value || (found && *found != *value)) return std::nullopt;
+    found = value;
+  }
+  if (!found) return std::nullopt;
+  return std::to_string(static_cast<int64_t>(*found));
+}
+
+// A constant in host code: the function's own first, whose template parameters are none.
+std::optional<double> AccessLinker::constant_at(std::string_view name, const CodePlace& at,
+                                                int depth) const {
+  if (depth > kConstantDepth) return std::nullopt;
+  const std::optional<FunctionNode> around = places_.at(at);
+  if (!around || !around->cpp) return std::nullopt;
+  const cpp::Function& function = readings_.readings[at.file].cpp.functions[around->index];
+  for (const std::string& parameter : template_names(function.template_parameters)) {
+    if (parameter == name) return std::nullopt;
+  }
+  const auto inside = [&](std::string_view part) { return constant_at(part, at, depth + 1); };
+  const auto [first, last] = locals_.equal_range(std::pair(*around, std::string(name)));
+  if (first != last)
+    return std::next(first) == last ? whole_number(first->second, inside) : std::nullopt;
+  return constant(name, at.file, Sight::kSeen, depth + 1);
+}
+
+// None where visible definitions differ.
+std::optional<double> AccessLinker::constant(std::string_view name, uint32_t file, Sight farthest,
                                              int depth) const {
   constexpr size_t kMostDefinitions = 100;  // of one name
-  // "1 << 21", "kTile * 2": whole numbers only.
-  const auto number = [&](std::string_view text) -> std::optional<double> {
-    const auto value = evaluate(text, [&](std::string_view part) {
-      return depth < kConstantDepth ? constant(part, file, depth + 1) : std::nullopt;
+  if (depth > kConstantDepth) return std::nullopt;
+  const std::vector<const SeenTexts::Text*> definitions = constants_.meant(name, file, farthest);
+  if (definitions.size() > kMostDefinitions) return std::nullopt;
+  std::optional<double> found;
+  for (const SeenTexts::Text* one : definitions) {
+    const std::optional<double> value = whole_number(one->text, [&](std::string_view part) {
+      return constant(part, file, farthest, depth + 1);
     });
-    return value && std::floor(*value) == *value ? value : std::nullopt;
-  };
-  std::set<double> own, all;
-  const auto [first, last] = constants_.equal_range(name);
-  size_t definitions = 0;
-  for (auto one = first; one != last; ++one) {
-    if (++definitions > kMostDefinitions) return std::nullopt;
-    const auto value = number(one->second.second);
-    if (!value) return std::nullopt;
-    all.insert(*value);
-    if (one->second.first == file) own.insert(*value);
+    if (!value || (found && *found != *value)) return std::nullopt;
+    found = value;
   }
-  const std::set<double>& found = own.empty() ? all : own;
-  return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
+  return found;
 }
 
 void AccessLinker::add_to(KernelFacts& kernel, const std::vector<FunctionAt>& reached) {
@@ -247,9 +277,13 @@ void AccessLinker::add_to(KernelFacts& kernel, const std::vector<FunctionAt>& re
     }
     return found;
   };
-  around.member = [&](std::string_view name) { return member(name); };
+  around.member = [&](std::string_view name) { return member(name, kernel.at.file); };
   around.bytes_of = [&](std::string_view type) { return bytes_of(type, kernel.at.file); };
   around.constant = [&](std::string_view name) { return constant(name, kernel.at.file); };
+  for (size_t i = 0; i < walked->template_parameters.size(); ++i) {
+    if (auto argument = argument_of_launches(kernel, i))
+      around.template_arguments.emplace(walked->template_parameters[i], std::move(*argument));
+  }
   // A kernel's own code counts for itself, what it shares with others by its share.
   const size_t own = walked->tree.bytes();
   around.max_work = std::min(kMostWork, work_of_one_ + kWorkOfByte * own);

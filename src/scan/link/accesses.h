@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "scan/accesses/access_walk.h"
+#include "scan/index/function_places.h"
+#include "scan/index/seen_texts.h"
 #include "scan/link/readings.h"
 
 namespace fathom {
@@ -18,7 +20,8 @@ namespace fathom {
 // functions are made when the first kernel needs them.
 class AccessLinker {
  public:
-  explicit AccessLinker(const Readings& readings);
+  AccessLinker(const Readings& readings, const IncludeGraph& includes,
+               const FunctionPlaces& places);
 
   using FunctionAt = std::pair<uint32_t, uint32_t>;  // file, number in its definitions
   // `reached` are the functions that the kernel reaches, itself first, the surest and nearest next.
@@ -29,24 +32,33 @@ class AccessLinker {
   const DeviceFunction* function(FunctionAt at, size_t most_bytes = SIZE_MAX);
   std::optional<uint32_t> bytes_of(std::string_view type, uint32_t file);
   void share_work();
-  void add_members(const FileReading& reading);
-  const std::set<uint32_t>& sizes_of(const std::string& type, int depth = 0);
-  std::optional<std::string> member(std::string_view name, int depth = 0) const;
-  std::optional<double> constant(std::string_view name, uint32_t file, int depth = 0) const;
+  std::set<const cpp::LocalValue*> add_members(const FileReading& reading);
+  const std::set<uint32_t>& sizes_of(const std::string& type, uint32_t file, int depth = 0);
+  std::optional<std::string> member(std::string_view name, uint32_t file, int depth = 0) const;
+  std::optional<std::string> argument_of_launches(const KernelFacts& kernel,
+                                                  size_t parameter) const;
+  template <typename Lookup>
+  static std::optional<double> whole_number(std::string_view text, Lookup constant);
+  std::optional<double> constant_at(std::string_view name, const CodePlace& at,
+                                    int depth = 0) const;
+  std::optional<double> constant(std::string_view name, uint32_t file,
+                                 Sight farthest = Sight::kUnseen, int depth = 0) const;
 
   const Readings& readings_;
+  const FunctionPlaces& places_;
   size_t work_of_one_ = 0, sites_of_one_ = 0;  // of one kernel's walk
   std::map<FunctionAt, std::unique_ptr<DeviceFunction>> functions_;
-  size_t bytes_read_ = 0;                            // the code of those
-  std::map<std::string, std::set<uint32_t>> sizes_;  // of types, as far as they were asked for
+  size_t bytes_read_ = 0;  // the code of those
+  // Of types where they stand in a file, as far as they were asked for.
+  std::map<std::pair<std::string, uint32_t>, std::set<uint32_t>> sizes_;
   struct Member {
     std::string text;
     std::vector<std::string> template_parameters;
   };
-  std::map<std::string, Member, std::less<>> members_;  // "Layout::pitch"
-  // Name → file and what it stands for, in order of file.
+  std::map<std::string, Member, std::less<>> members_;    // "Layout::pitch"
   std::map<std::string, uint32_t, std::less<>> vectors_;  // bytes of classes that are vectors
-  std::multimap<std::string, std::pair<uint32_t, std::string>, std::less<>> aliases_, constants_;
+  SeenTexts aliases_, constants_;
+  std::multimap<std::pair<FunctionNode, std::string>, std::string> locals_;  // constants
 };
 
 }  // namespace fathom

@@ -240,7 +240,7 @@ class ApiLinker {
         continue;
       ApiFacts fact;
       fact.kind = EntryKind::kHeaderFunction;
-      fact.name = function.scope.empty() ? function.name : function.scope + "::" + function.name;
+      fact.name = qualified_name(function);
       fact.signature =
           one_line((function.template_parameters.empty() ? "" : "template ") +
                    function.return_type + " " + function.name + "(" + function.parameters + ")");
@@ -277,7 +277,7 @@ class ApiLinker {
         continue;
       ApiFacts fact;
       fact.kind = EntryKind::kClass;
-      fact.name = type.scope.empty() ? type.name : type.scope + "::" + type.name;
+      fact.name = qualified_name(type);
       fact.at = fact.exported_at = {file, type.line_name};
       fact.certainty = Certainty::kLikely;
       if (seen_classes_.insert(fact.name).second) out_.push_back(std::move(fact));

@@ -44,11 +44,13 @@ bool is_function(const FunctionNode& node) { return !node.cpp && node.index != k
 }  // namespace
 
 CodeGraph::CodeGraph(const Readings& readings, const PythonNames& names, const PythonTypes& types,
-                     const SymbolIndex& index, const std::vector<DependencyFacts>& dependencies)
+                     const SymbolIndex& index, const FunctionPlaces& places,
+                     const std::vector<DependencyFacts>& dependencies)
     : readings_(readings),
       names_(names),
       types_(types),
       index_(index),
+      places_(places),
       calls_(readings, types),
       cpp_(readings, index),
       messages_(readings, calls_),
@@ -72,19 +74,6 @@ CodeGraph::CodeGraph(const Readings& readings, const PythonNames& names, const P
 const BoundFunction* CodeGraph::exported_as(const FunctionNode& node) const {
   const auto found = exports_.find(node);
   return found == exports_.end() ? nullptr : &found->second;
-}
-
-std::optional<FunctionNode> CodeGraph::function_at(const CodePlace& at) const {
-  const FileReading& reading = readings_.readings[at.file];
-  const bool cpp = readings_.files[at.file].language != Language::kPython;
-  auto found = functions_.find(at.file);
-  if (found == functions_.end())
-    found = functions_
-                .emplace(at.file, cpp ? FunctionsByLine(reading.cpp.functions)
-                                      : FunctionsByLine(reading.python.functions))
-                .first;
-  const std::optional<uint32_t> function = found->second.at(at.line);
-  return function ? std::optional(FunctionNode{cpp, at.file, *function}) : std::nullopt;
 }
 
 const std::vector<CallerEdge>& CodeGraph::callers() const {

@@ -8,21 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "scan/index/function_places.h"
 #include "scan/link/cpp_calls.h"
 #include "scan/link/extension_modules.h"
-#include "scan/link/functions_by_line.h"
 #include "scan/link/message_flows.h"
 #include "scan/link/python_calls.h"
 #include "scan/link/python_ops.h"
 
 namespace fathom {
-
-// A function of one of the two languages; a Python module that is run has kPythonModuleLevel.
-struct FunctionNode {
-  bool cpp = false;
-  uint32_t file = 0, index = 0;
-  friend auto operator<=>(const FunctionNode&, const FunctionNode&) = default;
-};
 
 // A step from one function to the next, of either language. A name alone leads there where the kind
 // is kNone: callers tell of it, a request does not go that way.
@@ -52,7 +45,8 @@ struct CallerEdge {
 class CodeGraph {
  public:
   CodeGraph(const Readings& readings, const PythonNames& names, const PythonTypes& types,
-            const SymbolIndex& index, const std::vector<DependencyFacts>& dependencies);
+            const SymbolIndex& index, const FunctionPlaces& places,
+            const std::vector<DependencyFacts>& dependencies);
 
   // Where a request goes on. `before`: the Python functions on the way there, the nearest first.
   // `unit`: the sources that a C++ function was compiled with; empty: not known.
@@ -64,7 +58,7 @@ class CodeGraph {
   // The first binding of a C++ function; none: nullptr.
   const BoundFunction* exported_as(const FunctionNode& node) const;
   // The innermost function around a line: of Python in its files, else of C++.
-  std::optional<FunctionNode> function_at(const CodePlace& at) const;
+  std::optional<FunctionNode> function_at(const CodePlace& at) const { return places_.at(at); }
   // The line that sends a message which nobody is seen to take; 0: none does.
   uint32_t lost_message_at(const FunctionNode& node) const;
   // The calls that lead out of the repository, or nobody knows where.
@@ -100,6 +94,7 @@ class CodeGraph {
   const PythonNames& names_;
   const PythonTypes& types_;
   const SymbolIndex& index_;
+  const FunctionPlaces& places_;
   const PythonCalls calls_;
   const CppCalls cpp_;
   const MessageFlows messages_;
@@ -108,7 +103,6 @@ class CodeGraph {
   std::map<std::string, std::vector<BoundFunction>, std::less<>> bindings_;  // by the name outside
   std::map<FunctionNode, BoundFunction> exports_;
   mutable std::optional<std::vector<CallerEdge>> callers_;  // in order of what they lead to
-  mutable std::map<uint32_t, FunctionsByLine> functions_;   // by file
   std::set<std::string_view> libraries_;
   std::set<std::string, std::less<>> installed_ = {"torch", "numpy", "triton"};
 };

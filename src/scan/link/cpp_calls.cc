@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scan/facts/code_names.h"
+#include "scan/facts/text_lines.h"
 
 namespace fathom {
 namespace {
@@ -10,40 +10,14 @@ namespace {
 // A call that may mean more functions says nothing about the others.
 constexpr size_t kMaxMeant = 4;
 
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
-}
-
-// At the commas outside brackets.
-std::vector<std::string_view> split_arguments(std::string_view text) {
-  std::vector<std::string_view> out;
-  int depth = 0;
-  size_t begin = 0;
-  for (size_t i = 0; i <= text.size() && !text.empty(); ++i) {
-    const char c = i < text.size() ? text[i] : ',';
-    depth += c == '<' || c == '(';
-    depth -= c == '>' || c == ')';
-    if (c != ',' || depth > 0) continue;
-    out.push_back(trimmed(text.substr(begin, i - begin)));
-    begin = i + 1;
-  }
-  return out;
-}
-
 // "MaskMode MASK_MODE = kNone" → MASK_MODE
 std::string_view last_word(std::string_view parameter) {
-  parameter = trimmed(parameter.substr(0, parameter.find('=')));
+  parameter = without_blanks_around(parameter.substr(0, parameter.find('=')));
   const size_t space = parameter.find_last_of(" \t\n.");
   return space == std::string_view::npos ? parameter : parameter.substr(space + 1);
 }
 
 }  // namespace
-
-std::string qualified_name(const cpp::Function& function) {
-  return function.scope.empty() ? function.name : function.scope + "::" + function.name;
-}
 
 CppCalls::CppCalls(const Readings& readings, const SymbolIndex& index)
     : readings_(readings), index_(index), receivers_(readings, index) {
@@ -163,12 +137,11 @@ void CppCalls::add_beside(const cpp::Call& call, const CppRef& from,
 
 // f<HEAD_DIM, MASK_MODE>(…): those whose template parameters are called so at the most places.
 void CppCalls::keep_by_arguments(const cpp::Call& call, std::vector<CppRef>& candidates) const {
-  const std::vector<std::string_view> arguments = split_arguments(call.template_arguments);
+  const std::vector<std::string_view> arguments = split_list(call.template_arguments);
   std::vector<CppRef> best;
   size_t most = 1;  // one alone may be by chance
   for (const CppRef& ref : candidates) {
-    const std::vector<std::string_view> parameters =
-        split_arguments(function(ref).template_parameters);
+    const std::vector<std::string_view> parameters = split_list(function(ref).template_parameters);
     size_t same = 0;
     for (size_t i = 0; i < std::min(arguments.size(), parameters.size()); ++i)
       same += last_word(parameters[i]) == arguments[i];

@@ -49,6 +49,4 @@ class CppCalls {
   std::map<std::string_view, std::vector<CppRef>> by_name_;
 };
 
-std::string qualified_name(const cpp::Function& function);
-
 }  // namespace fathom

@@ -1,10 +1,7 @@
 #include "scan/link/evidence.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "scan/index/reach.h"
@@ -16,10 +13,11 @@ namespace {
 
 class EvidenceLinker {
  public:
-  EvidenceLinker(const Readings& readings, const SymbolIndex& index)
+  EvidenceLinker(const Readings& readings, const SymbolIndex& index, const FunctionPlaces& places)
       : readings_(readings),
         index_(index),
-        accesses_(readings),
+        places_(places),
+        accesses_(readings, index.includes(), places),
         graph_(index),
         hits_(index.size()),
         told_(index.size()) {
@@ -27,46 +25,31 @@ class EvidenceLinker {
       const cpp::FileUnits& units = readings.readings[file].units;
       for (size_t i = 0; i < units.units.size(); ++i)
         hits_[graph_.add(file, units.units[i]).value] = &units.hits[i];
-      const std::vector<cpp::Function>& functions = readings.readings[file].cpp.functions;
-      for (size_t i = 0; i < functions.size(); ++i) {
-        if (functions[i].defined)
-          bodies_.emplace(Body{file, functions[i].line_name, functions[i].name}, i);
-      }
     }
     graph_.seal();
   }
 
-  void add_to(KernelFacts& kernel) {
-    const auto body = body_of(kernel);
+  void add_to(KernelFacts& kernel, SymbolId symbol) {
+    const std::optional<SymbolId> body = body_of(symbol);
     if (!body) return;
-    const SymbolId symbol = index_.function(kernel.at.file, static_cast<uint32_t>(*body));
-    if (hits_[symbol.value] != nullptr) {
-      const cpp::Reach reach = graph_.reach(symbol);
+    const std::vector<std::vector<cpp::PatternHit>>& of_literals =
+        readings_.readings[kernel.at.file].literal_patterns;
+    if (hits_[body->value] != nullptr) {
+      const cpp::Reach reach = graph_.reach(*body);
       add(cpp::collect_evidence(index_, reach, hits_), kernel);
       note_calls(reach.calls);
       accesses_.add_to(kernel, functions_of(reach));
-    } else if (*body < readings_.readings[kernel.at.file].literal_patterns.size()) {
-      for (const cpp::PatternHit& hit :
-           readings_.readings[kernel.at.file].literal_patterns[*body]) {
+    } else if (const uint32_t i = index_.symbol(*body).index; i < of_literals.size()) {
+      for (const cpp::PatternHit& hit : of_literals[i])
         kernel.evidence.push_back(evidence_of(hit, kernel.at.file, kernel.name));
-      }
     }
   }
 
   // The calls of the host code around a kernel's launches.
   void add_launchers_of(const KernelFacts& kernel) {
-    constexpr size_t kMaxTries = 64;  // functions that begin before the launch, the nearest first
     for (const KernelLauncher& launcher : kernel.launchers) {
-      if (!launches_.insert(launcher.at).second) continue;
-      const auto& functions = readings_.readings[launcher.at.file].cpp.functions;
-      const auto& order = by_line(launcher.at.file);
-      auto at = std::upper_bound(
-          order.begin(), order.end(), launcher.at.line,
-          [&](uint32_t line, uint32_t i) { return line < functions[i].line_first; });
-      for (size_t tries = 0; at != order.begin() && tries < kMaxTries; ++tries) {
-        --at;
-        if (launcher.at.line <= functions[*at].line_last) note_calls_of(launcher.at.file, *at);
-      }
+      const std::optional<FunctionNode> around = places_.at(launcher.at);
+      if (around && around->cpp) note_calls_of(around->file, around->index);
     }
   }
 
@@ -86,22 +69,6 @@ class EvidenceLinker {
   }
 
  private:
-  using Body = std::tuple<uint32_t, uint32_t, std::string>;  // file, line of the name, name
-
-  // The defined functions of a file by their first line.
-  const std::vector<uint32_t>& by_line(uint32_t file) {
-    const auto [known, added] = by_line_.try_emplace(file);
-    if (!added) return known->second;
-    const auto& functions = readings_.readings[file].cpp.functions;
-    for (uint32_t i = 0; i < functions.size(); ++i) {
-      if (functions[i].defined) known->second.push_back(i);
-    }
-    std::stable_sort(known->second.begin(), known->second.end(), [&](uint32_t a, uint32_t b) {
-      return functions[a].line_first < functions[b].line_first;
-    });
-    return known->second;
-  }
-
   void note_calls_of(uint32_t file, uint32_t function) {
     const SymbolId symbol = index_.function(file, function);
     if (hits_[symbol.value] != nullptr && !told_[symbol.value]) note_calls(graph_.calls(symbol));
@@ -121,22 +88,17 @@ class EvidenceLinker {
   }
 
   // The function itself, or the operator() of a class that cutlass::device_kernel runs.
-  std::optional<size_t> body_of(const KernelFacts& kernel) const {
-    const uint32_t file = kernel.at.file;
-    if (kernel.kind != KernelKind::kDeviceKernel) {
-      const auto found = bodies_.find(Body{file, kernel.line_name, kernel.name});
-      return found == bodies_.end() ? std::nullopt : std::optional(found->second);
-    }
-    const auto& functions = readings_.readings[file].cpp.functions;
-    constexpr size_t kMaxTries = 4096;  // functions of the class
-    auto first = bodies_.lower_bound(Body{file, kernel.at.line, ""});
-    for (size_t tries = 0; first != bodies_.end() && tries < kMaxTries; ++first, ++tries) {
-      const auto& [of_file, line, name] = first->first;
-      if (of_file != file || line > kernel.line_last) break;
-      const cpp::Function& function = functions[first->second];
-      if (name == "operator()" && function.line_first >= kernel.at.line &&
-          function.line_last <= kernel.line_last)
-        return first->second;
+  std::optional<SymbolId> body_of(SymbolId kernel) const {
+    const Symbol& type = index_.symbol(kernel);
+    if (type.kind != SymbolKind::kClass) return kernel;
+    const cpp::Definitions& home = readings_.readings[type.file].cpp;
+    for (const SymbolId one : index_.methods(index_.qualified_name(kernel), "operator()")) {
+      const Symbol& method = index_.symbol(one);
+      // Specialisations have one name.
+      if (method.file == type.file &&
+          home.functions[method.index].line_first >= home.classes[type.index].line_first &&
+          home.functions[method.index].line_last <= home.classes[type.index].line_last)
+        return one;
     }
     return std::nullopt;
   }
@@ -156,29 +118,27 @@ class EvidenceLinker {
 
   const Readings& readings_;
   const SymbolIndex& index_;
+  const FunctionPlaces& places_;
   AccessLinker accesses_;
   cpp::CallGraph graph_;
   std::vector<const std::vector<cpp::PatternHit>*> hits_;  // by symbol; null: no code of its own
-  std::map<Body, size_t> bodies_;                          // of defined functions
-  std::map<uint32_t, std::vector<uint32_t>> by_line_;      // by file
-  std::set<CodePlace> launches_;                           // those whose surroundings are noted
   std::vector<bool> told_;                                 // symbols whose calls are noted
   std::vector<FunctionCall> calls_;
 };
 
 }  // namespace
 
-void link_evidence(const Readings& readings, const SymbolIndex& index,
-                   std::vector<KernelFacts>& kernels, std::vector<FunctionCall>& calls) {
-  EvidenceLinker linker(readings, index);
-  for (KernelFacts& kernel : kernels) {
-    if (is_python_kernel(kernel.kind) || !kernel.body_read) continue;
-    linker.add_to(kernel);
-    linker.add_launchers_of(kernel);
+void link_evidence(const Readings& readings, const SymbolIndex& index, const FunctionPlaces& places,
+                   Kernels& kernels, std::vector<FunctionCall>& calls) {
+  EvidenceLinker linker(readings, index, places);
+  for (size_t i = 0; i < kernels.facts.size(); ++i) {
+    if (!kernels.symbols[i]) continue;
+    linker.add_to(kernels.facts[i], *kernels.symbols[i]);
+    linker.add_launchers_of(kernels.facts[i]);
   }
   linker.add_host_functions();
   calls = std::move(linker).calls();
-  recognise_persistence(kernels);
+  recognise_persistence(kernels.facts);
 }
 
 }  // namespace fathom

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "scan/index/symbol_index.h"
+#include "scan/index/kernel_graph.h"
 #include "scan/link/readings.h"
 
 namespace fathom {
@@ -16,7 +16,7 @@ inline CodeEvidence evidence_of(const cpp::PatternHit& hit, uint32_t file, std::
 
 // What each C++ kernel does, from all the device code that it reaches across files; and the calls
 // of that code, of launchers and of host functions with evidence of their own.
-void link_evidence(const Readings& readings, const SymbolIndex& index,
-                   std::vector<KernelFacts>& kernels, std::vector<FunctionCall>& calls);
+void link_evidence(const Readings& readings, const SymbolIndex& index, const FunctionPlaces& places,
+                   Kernels& kernels, std::vector<FunctionCall>& calls);
 
 }  // namespace fathom

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
-
-#include "scan/files/code_purpose.h"
 
 namespace fathom {
 namespace {
 
-KernelFacts facts_of_found(const cpp::FoundKernel& found, uint32_t file) {
+void add_found(const cpp::FoundKernel& found, uint32_t file, KernelGraph& graph) {
   KernelFacts kernel;
   kernel.name = found.name;
   kernel.scope = found.scope;
@@ -20,45 +17,17 @@ KernelFacts facts_of_found(const cpp::FoundKernel& found, uint32_t file) {
   kernel.line_last = found.line_last;
   kernel.parameters = found.parameters;
   kernel.attributes = found.attributes;
-  if (!found.via.empty()) {
-    KernelLauncher& launcher = kernel.launchers.emplace_back();
-    const bool elsewhere = found.launch_line != 0;
-    launcher.at = {file, elsewhere ? found.launch_line : found.line_name};
-    launcher.line_last = elsewhere ? found.launch_line : found.line_last;
-    launcher.function = found.function;
-    launcher.via = found.via;
-    launcher.grid = found.grid;
-  }
-  return kernel;
-}
-
-}  // namespace
-
-std::string function_at_line(const FileReading& reading, uint32_t line) {
-  std::string inner;
-  for (const python::Function& function : reading.python.functions) {
-    if (function.line_first > line || function.line_last < line) continue;
-    inner = function.scope.empty() ? function.name : function.scope + "." + function.name;
-  }
-  if (!inner.empty()) return inner;
-  for (const cpp::Function& function : reading.cpp.functions) {
-    if (!function.defined || function.line_first > line || function.line_last < line) continue;
-    inner = function.scope.empty() ? function.name : function.scope + "::" + function.name;
-  }
-  return inner;
-}
-
-KernelLauncher named_launcher(const FileReading& reading, uint32_t file, uint32_t line) {
+  const KernelGraph::Kernel id = graph.add(KernelFamily::kByPlace, std::move(kernel), false);
+  if (found.via.empty()) return;
   KernelLauncher launcher;
-  launcher.at = {file, line};
-  launcher.line_last = line;
-  launcher.function = function_at_line(reading, line);
-  launcher.via = "its name in a string";
-  launcher.certainty = Certainty::kUnsure;
-  return launcher;
+  const bool elsewhere = found.launch_line != 0;
+  launcher.at = {file, elsewhere ? found.launch_line : found.line_name};
+  launcher.line_last = elsewhere ? found.launch_line : found.line_last;
+  launcher.function = found.function;
+  launcher.via = found.via;
+  launcher.grid = found.grid;
+  graph.launch(id, std::move(launcher));
 }
-
-namespace {
 
 bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
   return std::any_of(beginnings.begin(), beginnings.end(),
@@ -82,30 +51,11 @@ bool is_runtime_call(std::string_view name, std::string_view runtime) {
 
 }  // namespace
 
-std::vector<KernelFacts> found_kernels(const Readings& readings) {
-  std::vector<KernelFacts> out;
+void add_found_kernels(const Readings& readings, KernelGraph& graph) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     for (const cpp::FoundKernel& found : readings.readings[file].found_kernels)
-      out.push_back(facts_of_found(found, file));
+      add_found(found, file, graph);
   }
-  // clCreateKernel(program, "scale", …): the host asks for it by its name.
-  std::map<std::string_view, std::vector<size_t>> by_name;
-  for (size_t i = 0; i < out.size(); ++i) by_name[out[i].name].push_back(i);
-  std::vector<std::pair<size_t, KernelLauncher>> named;
-  for (uint32_t file = 0; file < readings.files.size(); ++file) {
-    if (is_test_path(readings.files[file].path)) continue;
-    for (const auto& [name, line] : readings.readings[file].kernels_by_name) {
-      // "f" in a string may mean anything.
-      constexpr size_t kShortest = 4;
-      if (name.size() < kShortest) continue;
-      const auto meant = by_name.find(name);
-      if (meant == by_name.end() || meant->second.size() != 1) continue;
-      if (!out[meant->second[0]].launchers.empty()) continue;
-      named.emplace_back(meant->second[0], named_launcher(readings.readings[file], file, line));
-    }
-  }
-  for (auto& [kernel, launcher] : named) out[kernel].launchers.push_back(std::move(launcher));
-  return out;
 }
 
 KernelLanguages::KernelLanguages(const Readings& readings) {

@@ -53,8 +53,7 @@ void JitModules::read_python(uint32_t file) {
   if (named.empty()) return;
   for (uint32_t i = 0; i < python.functions.size(); ++i) {
     const python::Function& function = python.functions[i];
-    const auto found =
-        named.find(function.scope.empty() ? function.name : function.scope + "." + function.name);
+    const auto found = named.find(qualified_name(function));
     if (found == named.end()) continue;
     std::vector<uint32_t>& files = found->second;
     std::sort(files.begin(), files.end());

@@ -11,7 +11,6 @@ JittedFunctions::JittedFunctions(const Readings& readings, const PythonNames& na
     : readings_(readings), names_(names), types_(types) {
   for (uint32_t file = 0; file < readings_.files.size(); ++file) {
     const python::PythonFile& python = readings_.readings[file].python;
-    names_used_.insert(python.names_used.begin(), python.names_used.end());
     for (size_t i = 0; i < python.functions.size(); ++i) {
       const auto& mark = python.functions[i].kernel;
       if (!mark || !is_what_it_seems(*mark, file)) continue;

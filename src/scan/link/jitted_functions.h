@@ -53,15 +53,7 @@ class JittedFunctions {
   // kernel = make(…); kernel(x): the calls of what a function makes are launches of the kernels
   // that stand in it.
   void add_calls_of_made();
-  // The one of a name, where no other has it.
-  std::optional<size_t> only_of_name(std::string_view name) const {
-    const auto found = by_name_.find(name);
-    if (found == by_name_.end() || found->second.size() != 1) return std::nullopt;
-    return found->second[0];
-  }
   bool has_name(std::string_view name) const { return by_name_.contains(name); }
-  // Whether any code writes the name, other than the definition.
-  bool is_used(std::string_view name) const { return names_used_.contains(name); }
 
  private:
   void add(Jitted jitted);
@@ -79,7 +71,6 @@ class JittedFunctions {
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
   std::map<std::pair<uint32_t, size_t>, size_t> by_function_;  // file and function → kernel
   std::map<std::pair<uint32_t, std::string_view>, std::vector<size_t>> in_file_;
-  std::unordered_set<std::string_view> names_used_;  // in any file
 };
 
 }  // namespace fathom

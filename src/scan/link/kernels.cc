@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -20,19 +18,15 @@
 namespace fathom {
 namespace {
 
-std::string qualified(std::string_view scope, std::string_view name) {
-  return scope.empty() ? std::string(name) : std::string(scope) + "::" + std::string(name);
-}
-
 // Launches of a name that more kernels of one file and scope have are listed once.
 constexpr size_t kMostTwins = 24;
 
 class KernelLinker {
  public:
-  KernelLinker(const Readings& readings, const SymbolIndex& index)
-      : readings_(readings), index_(index), languages_(readings) {}
+  KernelLinker(const Readings& readings, const SymbolIndex& index, KernelGraph& graph)
+      : readings_(readings), index_(index), languages_(readings), graph_(graph) {}
 
-  std::vector<KernelFacts> run(const PythonNames& names, const PythonTypes& types) {
+  void run() {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) defined_in(file);
     for (auto& [symbol, kernel] : device_kernel_classes(readings_, index_))
       add(symbol, std::move(kernel));
@@ -40,17 +34,49 @@ class KernelLinker {
       const FileReading& reading = readings_.readings[file];
       for (size_t i = 0; i < reading.usage.launches.size(); ++i) attach(i, file);
     }
-    for (uint32_t file = 0; file < readings_.files.size(); ++file) find_names(file);
-    for (auto& [kernel, launcher] : named_) out_[kernel].launchers.push_back(std::move(launcher));
-    mark_dead();
-    for (KernelFacts& kernel : triton_kernels(readings_, names, types))
-      out_.push_back(std::move(kernel));
-    for (KernelFacts& kernel : found_kernels(readings_)) out_.push_back(std::move(kernel));
-    for (KernelFacts& kernel : out_) sort_launchers(kernel.launchers);
-    std::sort(out_.begin(), out_.end(), [](const KernelFacts& a, const KernelFacts& b) {
-      return std::tie(a.at, a.line_name, a.name) < std::tie(b.at, b.line_name, b.name);
-    });
-    return std::move(out_);
+  }
+
+  // get_function("name"), cuLibraryGetKernel(&kernel, library, "name"), clCreateKernel(program,
+  // "name", …), TritonJITFunction::get_instance("file.py", "name").
+  void take_names() {
+    constexpr size_t kShortest = 4;  // "f" in a string may mean anything
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      if (is_test_path(readings_.files[file].path)) continue;
+      const bool python = readings_.files[file].language == Language::kPython;
+      for (const auto& [name, line] : readings_.readings[file].kernels_by_name) {
+        take(kernel_taken(name, file), {file, line});
+        if (name.size() < kShortest) continue;
+        take(graph_.only(name, KernelFamily::kByPlace), {file, line});
+        if (!python) take(graph_.only(name, KernelFamily::kPython), {file, line});
+      }
+    }
+  }
+
+  // A kernel of a file that another file reads as text is looked up when the program runs.
+  void leave_texts_open() {
+    std::map<std::string_view, std::vector<uint32_t>> named;
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const std::string& name : readings_.readings[file].usage.kernels_named)
+        named[name].push_back(file);
+    }
+    for (const auto& [symbol, kernel] : kernel_of_) {
+      const uint32_t home = graph_.facts(kernel).at.file;
+      const auto text = named.find(file_name(readings_.files[home].path));
+      if (text != named.end() && text->second != std::vector{home}) graph_.leave_open(kernel);
+    }
+  }
+
+  void note_names() {
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      const FileReading& reading = readings_.readings[file];
+      const bool python = readings_.files[file].language == Language::kPython;
+      for (const std::string& name : reading.usage.kernels_named) {
+        graph_.name(name, KernelFamily::kCpp, file);
+        if (!python) graph_.name(name, KernelFamily::kPython, file);
+      }
+      for (const std::string& name : reading.python.names_used)
+        graph_.name(name, KernelFamily::kPython, file);
+    }
   }
 
  private:
@@ -78,8 +104,7 @@ class KernelLinker {
   }
 
   void add(SymbolId symbol, KernelFacts kernel) {
-    kernel_of_.emplace(symbol.value, out_.size());
-    out_.push_back(std::move(kernel));
+    kernel_of_.emplace(symbol.value, graph_.add(symbol, std::move(kernel)));
   }
 
   KernelKind kind_of(const cpp::Function& function, uint32_t file) const {
@@ -100,12 +125,12 @@ class KernelLinker {
       const bool told_apart =
           meant.size() > 1 && std::any_of(meant.begin(), meant.end(), [&](const Candidate& one) {
             const auto kernel = kernel_of_.find(one.symbol.value);
-            return kernel != kernel_of_.end() && takes(out_[kernel->second], launch);
+            return kernel != kernel_of_.end() && takes(graph_.facts(kernel->second), launch);
           });
       for (const Candidate& one : meant) {
         const auto kernel = kernel_of_.find(one.symbol.value);
         if (kernel == kernel_of_.end()) continue;
-        if (told_apart && !takes(out_[kernel->second], launch)) continue;
+        if (told_apart && !takes(graph_.facts(kernel->second), launch)) continue;
         KernelLauncher& launcher = attach_to(kernel->second, index, file, one.certainty);
         if (too_many) launcher.via = fmt::format("a name that {} kernels have", meant.size());
       }
@@ -138,13 +163,14 @@ class KernelLinker {
       const auto same = [&](const Candidate& other) { return other.symbol == one.symbol; };
       const auto kernel = kernel_of_.find(one.symbol.value);
       if (kernel == kernel_of_.end() || std::any_of(known.begin(), known.end(), same)) continue;
-      const KernelFacts& facts = out_[kernel->second];
+      const KernelFacts& facts = graph_.facts(kernel->second);
       if (facts.at.file == file && !facts.condition.empty())
         attach_to(kernel->second, index, file, one.certainty);
     }
   }
 
-  KernelLauncher& attach_to(size_t kernel, size_t index, uint32_t file, Certainty certainty) {
+  KernelLauncher& attach_to(KernelGraph::Kernel kernel, size_t index, uint32_t file,
+                            Certainty certainty) {
     const FileReading& reading = readings_.readings[file];
     KernelLauncher launcher = launcher_of(reading.usage.launches[index], file);
     launcher.certainty = std::max(launcher.certainty, certainty);
@@ -153,36 +179,22 @@ class KernelLinker {
     if (index < reading.launch_values.size()) {
       for (const cpp::LocalValue& value : reading.launch_values[index])
         launcher.values.push_back({value.name, value.text, {file, value.line}});
-      add_arguments(index, file, out_[kernel], launcher);
+      add_arguments(index, file, graph_.facts(kernel), launcher);
     }
-    return out_[kernel].launchers.emplace_back(std::move(launcher));
+    return graph_.launch(kernel, std::move(launcher));
   }
 
-  // get_function("name"), cuLibraryGetKernel(&kernel, library, "name"): nothing else launches the
-  // kernel, and here it is taken by its name. How it is launched is not known.
-  void find_names(uint32_t file) {
-    if (is_test_path(readings_.files[file].path)) return;
-    for (const auto& [name, line] : readings_.readings[file].kernels_by_name) {
-      const std::vector<Candidate>& meant = index_.resolve(name, {file}, SymbolKind::kKernel);
-      // Generated code includes the file that has it, so it may be static there.
-      const auto kernel = meant.size() == 1 ? kernel_of_.find(meant[0].symbol.value)
-                          : meant.empty()   ? only_kernel(name)
-                                            : kernel_of_.end();
-      if (kernel == kernel_of_.end() || !out_[kernel->second].launchers.empty()) continue;
-      named_.push_back({kernel->second, named_launcher(readings_.readings[file], file, line)});
-    }
+  // The kernel of C++ that a string means. Generated code includes the file that has it, so it may
+  // be static there.
+  const KernelGraph::Kernel* kernel_taken(std::string_view name, uint32_t file) const {
+    const std::vector<Candidate>& meant = index_.resolve(name, {file}, SymbolKind::kKernel);
+    if (meant.empty()) return graph_.only(name, KernelFamily::kCpp);
+    const auto kernel = kernel_of_.find(meant[0].symbol.value);
+    return meant.size() == 1 && kernel != kernel_of_.end() ? &kernel->second : nullptr;
   }
 
-  // The kernel that is the only one of its name.
-  std::unordered_map<uint32_t, size_t>::const_iterator only_kernel(std::string_view name) {
-    if (by_name_.empty()) {
-      for (auto one = kernel_of_.begin(); one != kernel_of_.end(); ++one) {
-        const auto [known, fresh] = by_name_.emplace(out_[one->second].name, one);
-        if (!fresh) known->second = kernel_of_.end();
-      }
-    }
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? kernel_of_.end() : found->second;
+  void take(const KernelGraph::Kernel* kernel, const CodePlace& at) {
+    if (kernel != nullptr) graph_.take(*kernel, at);
   }
 
   void add_arguments(size_t index, uint32_t file, const KernelFacts& kernel,
@@ -213,7 +225,7 @@ class KernelLinker {
     launcher.line_last = launch.line_last;
     if (launch.function) {
       const cpp::Function& around = readings_.readings[file].cpp.functions[*launch.function];
-      launcher.function = qualified(around.scope, around.name);
+      launcher.function = qualified_name(around);
     }
     launcher.via = launch.via;
     launcher.grid = launch.grid;
@@ -226,67 +238,28 @@ class KernelLinker {
     return launcher;
   }
 
-  // A kernel is dead when no launch means it and no code names it: a name may be handed on in ways
-  // that cannot be followed. A file that has a kernel of this name itself means its own. A C name
-  // is there to be looked up when the program runs, by a name that it may put together; so is a
-  // kernel of a file that another file reads as text.
-  void mark_dead() {
-    std::map<std::string_view, std::vector<uint32_t>> named;
-    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
-      for (const std::string& name : readings_.readings[file].usage.kernels_named) {
-        named[name].push_back(file);
-      }
-    }
-    std::set<std::pair<std::string_view, uint32_t>> own;  // a kernel's name, and its file
-    for (const KernelFacts& kernel : out_) own.emplace(kernel.name, kernel.at.file);
-    std::map<std::string_view, bool> in_others;  // named where no kernel of the name is defined
-    for (const auto& [name, files] : named) {
-      in_others[name] = std::any_of(files.begin(), files.end(),
-                                    [&](uint32_t file) { return !own.contains({name, file}); });
-    }
-    for (KernelFacts& kernel : out_) {
-      const auto& attributes = kernel.attributes;
-      const bool c_name =
-          std::find(attributes.begin(), attributes.end(), "extern \"C\"") != attributes.end();
-      if (!kernel.launchers.empty() || c_name) continue;
-      const auto text = named.find(file_name(readings_.files[kernel.at.file].path));
-      if (text != named.end() && text->second != std::vector{kernel.at.file}) continue;
-      const std::vector<uint32_t>& files = named[kernel.name];
-      kernel.dead = !in_others[kernel.name] &&
-                    !std::binary_search(files.begin(), files.end(), kernel.at.file);
-    }
-  }
-
-  static void sort_launchers(std::vector<KernelLauncher>& launchers) {
-    std::sort(
-        launchers.begin(), launchers.end(), [](const KernelLauncher& a, const KernelLauncher& b) {
-          return std::tie(a.at, a.line_last, a.template_arguments, a.grid, a.block, a.shared_memory,
-                          a.stream) < std::tie(b.at, b.line_last, b.template_arguments, b.grid,
-                                               b.block, b.shared_memory, b.stream);
-        });
-    // A line may launch a kernel twice, in different ways.
-    const auto same = [](const KernelLauncher& a, const KernelLauncher& b) {
-      return std::tie(a.at, a.template_arguments, a.grid, a.block, a.shared_memory, a.stream) ==
-             std::tie(b.at, b.template_arguments, b.grid, b.block, b.shared_memory, b.stream);
-    };
-    launchers.erase(std::unique(launchers.begin(), launchers.end(), same), launchers.end());
-  }
-
   const Readings& readings_;
   const SymbolIndex& index_;
   const KernelLanguages languages_;
-  std::vector<KernelFacts> out_;
-  std::vector<std::pair<size_t, KernelLauncher>> named_;  // places that take a kernel by its name
-  std::unordered_map<uint32_t, size_t> kernel_of_;        // by symbol
-  std::map<std::string, std::unordered_map<uint32_t, size_t>::const_iterator, std::less<>> by_name_;
+  KernelGraph& graph_;
+  std::unordered_map<uint32_t, KernelGraph::Kernel> kernel_of_;  // by symbol
   std::unordered_set<uint32_t> ambiguous_;  // the first of too many that have a launch
 };
 
 }  // namespace
 
-std::vector<KernelFacts> link_kernels(const Readings& readings, const SymbolIndex& index,
-                                      const PythonNames& names, const PythonTypes& types) {
-  return KernelLinker(readings, index).run(names, types);
+Kernels link_kernels(const Readings& readings, const SymbolIndex& index,
+                     const FunctionPlaces& places, const PythonNames& names,
+                     const PythonTypes& types) {
+  KernelGraph graph(places);
+  KernelLinker linker(readings, index, graph);
+  linker.run();
+  add_triton_kernels(readings, names, types, places, graph);
+  add_found_kernels(readings, graph);
+  linker.take_names();
+  linker.note_names();
+  linker.leave_texts_open();
+  return std::move(graph).all();
 }
 
 }  // namespace fathom

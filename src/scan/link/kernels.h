@@ -1,14 +1,13 @@
 #pragma once
 
-#include <vector>
-
-#include "scan/index/symbol_index.h"
+#include "scan/index/kernel_graph.h"
 #include "scan/link/python_types.h"
 
 namespace fathom {
 
 // Every GPU kernel of the repository, in order of file and line, with the places that launch it.
-std::vector<KernelFacts> link_kernels(const Readings& readings, const SymbolIndex& index,
-                                      const PythonNames& names, const PythonTypes& types);
+Kernels link_kernels(const Readings& readings, const SymbolIndex& index,
+                     const FunctionPlaces& places, const PythonNames& names,
+                     const PythonTypes& types);
 
 }  // namespace fathom

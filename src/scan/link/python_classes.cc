@@ -8,10 +8,6 @@
 
 namespace fathom {
 
-std::string qualified_name(const python::Function& function) {
-  return function.scope.empty() ? function.name : function.scope + "." + function.name;
-}
-
 bool has_decorator(const python::Function& function, std::string_view name) {
   return std::any_of(
       function.decorators.begin(), function.decorators.end(),
@@ -91,8 +87,7 @@ bool PythonClasses::inherits(const PythonRef& derived, const PythonRef& base) co
 
 std::optional<PythonRef> PythonClasses::own_method(const PythonRef& of,
                                                    std::string_view name) const {
-  const python::Class& owner = type(of);
-  std::string key = owner.scope.empty() ? owner.name : owner.scope + "." + owner.name;
+  std::string key = qualified_name(type(of));
   key += '.';
   key += name;
   return names_.find_function(of.file, key);

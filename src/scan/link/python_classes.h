@@ -55,7 +55,6 @@ class PythonClasses {
   std::map<PythonRef, std::vector<PythonRef>> derived_, bases_;
 };
 
-std::string qualified_name(const python::Function& function);
 // @name or @module.name(…) above the function.
 bool has_decorator(const python::Function& function, std::string_view name);
 

@@ -84,23 +84,9 @@ const python::AssignedValue* PythonLaunchValues::last_value(uint32_t file, const
 
 // Whether the innermost function around the first line, if any, is around the second one too.
 bool PythonLaunchValues::is_seen_from(uint32_t file, uint32_t value_line, uint32_t line) const {
-  const auto& functions = readings_.readings[file].python.functions;
-  auto known = innermost_.find(file);
-  if (known == innermost_.end()) {
-    known = innermost_.emplace(file, std::vector<uint32_t>()).first;
-    std::vector<uint32_t>& lines = known->second;
-    // Functions stand before those inside them, so the last one that is put down is the
-    // innermost.
-    for (uint32_t f = 0; f < functions.size(); ++f) {
-      if (functions[f].line_last < functions[f].line_first) continue;
-      if (lines.size() <= functions[f].line_last) lines.resize(functions[f].line_last + 1, 0);
-      for (uint32_t at = functions[f].line_first; at <= functions[f].line_last; ++at)
-        lines[at] = f + 1;
-    }
-  }
-  const std::vector<uint32_t>& lines = known->second;
-  if (value_line >= lines.size() || lines[value_line] == 0) return true;
-  const python::Function& around = functions[lines[value_line] - 1];
+  const std::optional<FunctionNode> function = places_.at({file, value_line});
+  if (!function) return true;
+  const python::Function& around = readings_.readings[file].python.functions[function->index];
   return around.line_first <= line && line <= around.line_last;
 }
 

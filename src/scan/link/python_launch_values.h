@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "scan/index/function_places.h"
 #include "scan/link/readings.h"
 
 namespace fathom {
@@ -12,7 +13,8 @@ namespace fathom {
 // What a launch of a Python kernel fills the kernel's parameters with.
 class PythonLaunchValues {
  public:
-  explicit PythonLaunchValues(const Readings& readings) : readings_(readings) {}
+  PythonLaunchValues(const Readings& readings, const FunctionPlaces& places)
+      : readings_(readings), places_(places) {}
 
   // By position or by name, and what the names in them and in the grid were last set to.
   void add_arguments(const python::Launch& launch, const python::Function& kernel,
@@ -28,8 +30,8 @@ class PythonLaunchValues {
   bool is_seen_from(uint32_t file, uint32_t value_line, uint32_t line) const;
 
   const Readings& readings_;
-  mutable std::map<uint32_t, ValuesByName> values_;              // of files that launch something
-  mutable std::map<uint32_t, std::vector<uint32_t>> innermost_;  // function around each line, + 1
+  const FunctionPlaces& places_;
+  mutable std::map<uint32_t, ValuesByName> values_;  // of files that launch something
 };
 
 }  // namespace fathom

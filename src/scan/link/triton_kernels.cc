@@ -5,9 +5,8 @@
 #include <set>
 
 #include "scan/facts/code_names.h"
-#include "scan/files/code_purpose.h"
+#include "scan/facts/text_lines.h"
 #include "scan/link/evidence.h"
-#include "scan/link/found_kernels.h"
 #include "scan/link/jitted_functions.h"
 #include "scan/link/python_launch_values.h"
 
@@ -31,32 +30,18 @@ bool is_access(std::string_view callee, bool reads_too) {
 
 bool is_triton(const Jitted& jitted) { return jitted.told_as == KernelVoice::kTriton; }
 
-// "a, b" of k[a, b]: the parts between commas outside brackets.
-std::vector<std::string> parts_of(std::string_view list) {
-  if (list.starts_with('(') && list.ends_with(')')) list = list.substr(1, list.size() - 2);
-  std::vector<std::string> out(1);
-  int depth = 0;
-  for (const char c : list) {
-    depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
-    if (c == ',' && depth == 0) {
-      out.emplace_back();
-    } else if (c != ' ' || !out.back().empty()) {
-      out.back() += c;
-    }
-  }
-  return out;
-}
-
 class TritonLinker {
  public:
-  TritonLinker(const Readings& readings, const PythonNames& names, const PythonTypes& types)
+  TritonLinker(const Readings& readings, const PythonNames& names, const PythonTypes& types,
+               const FunctionPlaces& places, KernelGraph& graph)
       : readings_(readings),
         names_(names),
         types_(types),
         jitted_(readings, names, types),
-        values_(readings) {}
+        values_(readings, places),
+        graph_(graph) {}
 
-  std::vector<KernelFacts> run() {
+  void run() {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       for (const python::Launch& launch : readings_.readings[file].python.launches) {
         if (launch.makes) collect_made(launch, file);
@@ -72,23 +57,20 @@ class TritonLinker {
         attach_handed(handed, file);
     }
     jitted_.add_calls_of_made();
-    note_names_in_strings();
-    std::vector<KernelFacts> out;
     for (size_t i = 0; i < jitted_.size(); ++i) {
-      if (!is_device_function(jitted_[i])) out.push_back(facts_of(i));
+      if (!is_device_function(jitted_[i])) add(i);
     }
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       const auto& named_kernels = readings_.readings[file].python.named_kernels;
       if (named_kernels.empty()) continue;
       const std::map<uint32_t, std::string_view> variables = made_variables(file);
       for (const python::NamedKernel& named : named_kernels) {
-        out.push_back(facts_of(named, file));
+        const KernelGraph::Kernel id = add(named, file);
         const auto variable = variables.find(named.line_first);
-        if (variable != variables.end()) variables_[{file, variable->second}] = out.size() - 1;
+        if (variable != variables.end()) variables_[{file, variable->second}] = id;
       }
     }
-    if (!variables_.empty()) attach_called(out);
-    return out;
+    if (!variables_.empty()) attach_called();
   }
 
  private:
@@ -212,21 +194,6 @@ class TritonLinker {
     }
   }
 
-  // TritonJITFunction::get_instance("scale.py", "scale_kernel") of a program in C++.
-  void note_names_in_strings() {
-    constexpr size_t kShortest = 4;  // "f" in a string may mean anything
-    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
-      const FileReading& reading = readings_.readings[file];
-      if (readings_.files[file].language == Language::kPython) continue;
-      named_.insert(reading.usage.kernels_named.begin(), reading.usage.kernels_named.end());
-      if (is_test_path(readings_.files[file].path)) continue;
-      for (const auto& [name, line] : reading.kernels_by_name) {
-        const std::optional<size_t> only = jitted_.only_of_name(name);
-        if (only && name.size() >= kShortest) named_at_.emplace(*only, CodePlace{file, line});
-      }
-    }
-  }
-
   static bool can_launch(python::LaunchKind kind, const Jitted& jitted) {
     if (kind == python::LaunchKind::kApi) return jitted.form != LaunchForm::kChain;
     if (kind == python::LaunchKind::kSubscript) return jitted.form == LaunchForm::kSubscript;
@@ -240,7 +207,11 @@ class TritonLinker {
 
   // kernel[blocks, threads, stream, shared](…)
   static void split_configuration(KernelLauncher& launcher) {
-    const std::vector<std::string> parts = parts_of(launcher.grid);
+    std::string_view written = launcher.grid;
+    if (written.starts_with('(') && written.ends_with(')'))
+      written = written.substr(1, written.size() - 2);
+    std::vector<std::string> parts;
+    for (const std::string_view part : split_list(written, false)) parts.emplace_back(part);
     if (parts.size() < 2) return;
     launcher.grid = parts[0];
     launcher.block = parts[1];
@@ -302,13 +273,12 @@ class TritonLinker {
     KernelLauncher launcher;
     launcher.at = {file, call.line_first};
     launcher.line_last = call.line_last;
-    launcher.function =
-        function.scope.empty() ? function.name : function.scope + "." + function.name;
+    launcher.function = qualified_name(function);
     launcher.via = "call";
     jitted_[kernel].launchers.push_back(std::move(launcher));
   }
 
-  KernelFacts facts_of(size_t number) {
+  void add(size_t number) {
     Jitted& jitted = jitted_[number];
     const python::Function& function = jitted_.function_of(jitted);
     KernelFacts kernel;
@@ -327,20 +297,13 @@ class TritonLinker {
     kernel.attributes = function.decorators;
     if (function.kernel && !function.kernel->configuration.empty())
       kernel.attributes.push_back(function.kernel->configuration);
-    kernel.launchers = std::move(jitted.launchers);
-    if (const auto named = named_at_.find(number);
-        named != named_at_.end() && kernel.launchers.empty()) {
-      const auto [file, line] = named->second;
-      kernel.launchers.push_back(named_launcher(readings_.readings[file], file, line));
-    }
-    // What a compiler of the program is handed is launched in ways that are not followed.
-    const bool followed = jitted.form != LaunchForm::kMade;
-    kernel.dead = followed && kernel.launchers.empty() && !jitted_.is_used(function.name) &&
-                  !named_.contains(function.name);
     std::set<size_t> seen = {number};
     add_evidence(jitted, Certainty::kCertain, 0, seen, kernel.evidence);
     add_accesses(jitted, kernel);
-    return kernel;
+    // What a compiler of the program is handed is launched in ways that are not followed.
+    const bool followed = jitted.form != LaunchForm::kMade;
+    const KernelGraph::Kernel id = graph_.add(KernelFamily::kPython, std::move(kernel), followed);
+    for (KernelLauncher& launcher : jitted.launchers) graph_.launch(id, std::move(launcher));
   }
 
   // `scale` of scale = cupy.ElementwiseKernel(…), at module level: by line.
@@ -356,10 +319,10 @@ class TritonLinker {
 
   // scale(x, y): calling what such a variable holds launches it, in its file or where it is
   // imported.
-  void attach_called(std::vector<KernelFacts>& out) const {
+  void attach_called() {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       const python::PythonFile& python = readings_.readings[file].python;
-      std::map<std::string_view, size_t> known;
+      std::map<std::string_view, KernelGraph::Kernel> known;
       for (auto own = variables_.lower_bound({file, {}});
            own != variables_.end() && own->first.first == file; ++own)
         known.emplace(own->first.second, own->second);
@@ -373,18 +336,19 @@ class TritonLinker {
         for (const python::Call& call : python.functions[i].calls) {
           const auto found = known.find(call.callee);
           if (found == known.end()) continue;
-          KernelLauncher& launcher = out[found->second].launchers.emplace_back();
+          KernelLauncher launcher;
           launcher.at = {file, call.line_first};
           launcher.line_last = call.line_last;
           launcher.function = qualified_name(python.functions[i]);
           launcher.via = "call";
+          graph_.launch(found->second, std::move(launcher));
         }
       }
     }
   }
 
   // A kernel that a call makes of a text.
-  KernelFacts facts_of(const python::NamedKernel& named, uint32_t file) const {
+  KernelGraph::Kernel add(const python::NamedKernel& named, uint32_t file) {
     KernelFacts kernel;
     kernel.name = named.name;
     if (is_python_kernel(named.kind)) kernel.scope = names_.module_of(file);
@@ -393,7 +357,7 @@ class TritonLinker {
     kernel.at = {file, named.line_first};
     kernel.line_name = named.line_first;
     kernel.line_last = named.line_last;
-    return kernel;
+    return graph_.add(KernelFamily::kPython, std::move(kernel), false);
   }
 
   // What a kernel does itself, then what the functions do that it calls; each thing once.
@@ -442,8 +406,7 @@ class TritonLinker {
   const PythonTypes& types_;
   JittedFunctions jitted_;
   const PythonLaunchValues values_;
-  std::set<std::string_view> named_;      // names that strings of other languages hold
-  std::map<size_t, CodePlace> named_at_;  // kernels whose names are whole strings there
+  KernelGraph& graph_;
   // Functions that launch a parameter of theirs.
   struct LaunchedArgument {
     size_t parameter;
@@ -451,14 +414,15 @@ class TritonLinker {
   };
   std::map<PythonRef, LaunchedArgument> launching_;
   // Variables that hold kernels made of texts, by file and name.
-  std::map<std::pair<uint32_t, std::string_view>, size_t> variables_;
+  std::map<std::pair<uint32_t, std::string_view>, KernelGraph::Kernel> variables_;
 };
 
 }  // namespace
 
-std::vector<KernelFacts> triton_kernels(const Readings& readings, const PythonNames& names,
-                                        const PythonTypes& types) {
-  return TritonLinker(readings, names, types).run();
+void add_triton_kernels(const Readings& readings, const PythonNames& names,
+                        const PythonTypes& types, const FunctionPlaces& places,
+                        KernelGraph& graph) {
+  TritonLinker(readings, names, types, places, graph).run();
 }
 
 }  // namespace fathom

@@ -117,8 +117,7 @@ std::vector<Option> options_of_class(const Class& fields_of) {
     option.required = !field.default_value;
     option.help = field.help;
     option.dest = field.name;
-    option.from_class =
-        fields_of.scope.empty() ? fields_of.name : fields_of.scope + "." + fields_of.name;
+    option.from_class = qualified_name(fields_of);
     option.line = field.line;
     out.push_back(std::move(option));
   }

@@ -82,7 +82,7 @@ void Outline::visit(NodeId node, const Site& around) {
       if (around.function != kNowhere || around.in_class != kNowhere) {
         const Definition& outer =
             definition.method ? classes[around.in_class] : functions[around.function];
-        definition.scope = outer.scope.empty() ? outer.name : outer.scope + "." + outer.name;
+        definition.scope = qualified_name(outer);
       }
       (found.kind == NodeKind::kFunction ? functions : classes).push_back(std::move(definition));
       break;
@@ -215,9 +215,7 @@ CallArguments Outline::arguments(NodeId call) const {
 }
 
 std::string Outline::function_name(uint32_t function) const {
-  if (function == kNowhere) return "";
-  const Definition& found = functions[function];
-  return found.scope.empty() ? found.name : found.scope + "." + found.name;
+  return function == kNowhere ? std::string() : qualified_name(functions[function]);
 }
 
 std::string Outline::path(NodeId expression) const {

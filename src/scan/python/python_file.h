@@ -7,12 +7,19 @@
 #include <utility>
 #include <vector>
 
+#include "scan/facts/code_names.h"
 #include "scan/kernels/python_rules.h"
 
 namespace fathom::python {
 
 // What one Python file says, as a function of its text alone; names are resolved across files when
 // all are read (scan/link/). Expressions are text as written, on one line.
+
+// "Server.start" of a function or class.
+template <typename Definition>
+std::string qualified_name(const Definition& one) {
+  return joined_name(one.scope, ".", one.name);
+}
 
 struct Import {
   std::string module;  // "minisgl.kernel.utils"; relative ones with their leading dots

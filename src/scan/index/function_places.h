@@ -1,13 +1,25 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "scan/index/file_code.h"
+
 namespace fathom {
+
+// A function of one of the two languages; a Python module that is run has kPythonModuleLevel.
+struct FunctionNode {
+  bool cpp = false;
+  uint32_t file = 0, index = 0;
+  friend auto operator<=>(const FunctionNode&, const FunctionNode&) = default;
+};
 
 // The innermost function around each line of a file: of those that begin last, the last one.
 // Generated files have thousands of functions and ask for each.
@@ -42,6 +54,24 @@ class FunctionsByLine {
 
  private:
   std::vector<std::pair<uint32_t, std::optional<uint32_t>>> from_;
+};
+
+// The same for all files of a repository, which must outlive it.
+class FunctionPlaces {
+ public:
+  explicit FunctionPlaces(const std::vector<FileCode>& files) : files_(files) {}
+
+  // The innermost function around a line: of Python in its files, else of C++.
+  std::optional<FunctionNode> at(const CodePlace& place) const;
+  // Its name with the scopes around it. Of a Python file also a function of C++ in a literal;
+  // empty: the line stands in none.
+  std::string name_at(const CodePlace& place) const;
+
+ private:
+  const FunctionsByLine& in(uint32_t file, bool cpp) const;
+
+  const std::vector<FileCode>& files_;
+  mutable std::map<std::pair<uint32_t, bool>, FunctionsByLine> known_;  // by file and language
 };
 
 }  // namespace fathom
