@@ -30,12 +30,12 @@ const Scores& scores_of(std::string_view of) {
   return found == all.end() ? none : found->second;
 }
 
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 double kernel_rank(const CodeFacts& facts, uint32_t position) {
   const KernelFacts& kernel = facts.kernels[position];
   const std::string& path = facts.files[kernel.at.file].path;
-  double rank = name_rank("kernel", kernel.name) + name_rank("kernel file", last_part(path));
+  double rank = name_rank("kernel", kernel.name) + name_rank("kernel file", file_name(path));
   for (const std::string_view folder : {"tests/", "test/", "benchmarks/", "examples/"}) {
     if (path.starts_with(folder) || path.find("/" + std::string(folder)) != std::string::npos)
       rank -= 8;

@@ -86,7 +86,7 @@ std::optional<double> product(const std::vector<ExpectedLaunch::Dimension>& dime
   return out;
 }
 
-std::string_view last_part(std::string_view name) {
+std::string_view last_member(std::string_view name) {
   const size_t joint = name.find_last_of(":.>");
   return joint == std::string_view::npos ? name : name.substr(joint + 1);
 }
@@ -145,7 +145,7 @@ std::optional<double> KernelValues::named(std::string_view name) const {
   if (name.starts_with("gridDim.") || name.starts_with("blockDim.")) return std::nullopt;
   if (auto known = argument(name)) return known;
   if (auto known = parameters_.find(name)) return known;
-  const std::string_view last = last_part(name);
+  const std::string_view last = last_member(name);
   return last == name ? std::nullopt : parameters_.find(last);
 }
 
