@@ -41,6 +41,8 @@ std::vector<Finding> computed_again(const PatternInput& in);
 std::vector<Finding> unchanged_inputs(const PatternInput& in);
 // Gradients of parameters that no optimizer updates.
 std::vector<Finding> unused_gradients(const PatternInput& in);
+// Calls of backward() that run through the same forward ops.
+std::vector<Finding> repeated_backward(const PatternInput& in);
 // Softmax and running sums over a dimension that is not the last.
 std::vector<Finding> strided_reductions(const PatternInput& in);
 // A matrix that is inverted to be multiplied with a few columns.
