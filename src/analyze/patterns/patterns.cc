@@ -52,6 +52,7 @@ std::vector<Finding> patterns(const Assessment& a) {
       p::widened_sums,
       p::slow_own_ops,
       p::tiny_blocks,
+      p::starved_blocks,
   };
   if (a.cpu() != nullptr) return {};
   const p::PatternInput input(a);

@@ -55,6 +55,8 @@ std::vector<Finding> discarded_rows(const PatternInput& in);
 std::vector<Finding> cut_rows(const PatternInput& in);
 // Ops of the program's own that take far longer than their operands do.
 std::vector<Finding> slow_own_ops(const PatternInput& in);
+// Kernels of the program's own with one warp in a block and all registers in use.
+std::vector<Finding> starved_blocks(const PatternInput& in);
 // Kernels of very many short blocks.
 std::vector<Finding> tiny_blocks(const PatternInput& in);
 // Keys and values that are copied as a whole to reorder them.
