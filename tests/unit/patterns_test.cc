@@ -343,7 +343,7 @@ TEST(Patterns, ForwardWorkInsideOfGradients) {
       const int64_t at = 1000 * i;
       events.push_back(test::cpu_op("autograd::engine::evaluate_function: MmBackward0", at, 500,
                                     R"("Sequence number":7,"Fwd thread id":1)"));
-      events.push_back(test::cpu_op("aten::mm", at + 10, 50, args));
+      events.push_back(test::cpu_op("aten::linear", at + 10, 50, args));
       events.push_back(test::launch_call(at + 20, 5, i + 1));
       events.push_back(test::kernel("gemm", at + 30, 300, i + 1));
     }
