@@ -319,6 +319,15 @@ std::vector<Finding> scattered_messages(const PatternInput& in) {
 
 namespace {
 
+// By the names of the trace: most have none.
+bool has_inverses(const EventStore& store) {
+  for (size_t i = 0; i < store.text_count(); ++i) {
+    const std::string_view text = store.text(StringId(i));
+    if (text == "aten::inverse" || text.starts_with("aten::linalg_inv")) return true;
+  }
+  return false;
+}
+
 bool is_inverse(const PatternInput& in, const AssessedCall& call) {
   return in.any_around(call.op->event, "aten::linalg_inv*") ||
          in.any_around(call.op->event, "aten::inverse");
@@ -331,6 +340,7 @@ std::vector<Finding> explicit_inverses(const PatternInput& in) {
   constexpr int64_t kFew = 4;  // columns, of those of the matrix
   // A factorization by LU is a third of the arithmetic of an inverse, one by Cholesky a sixth.
   constexpr double kByLu = 2.0 / 3, kByCholesky = 5.0 / 6;
+  if (!has_inverses(in.store())) return {};
   const std::vector<AssessedCall>& calls = in.calls();
   MatchedCalls found;
   size_t inverses = 0;
