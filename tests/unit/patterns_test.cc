@@ -249,16 +249,18 @@ TEST(Patterns, ProductsOfSlicesInALoop) {
 }
 
 TEST(Patterns, SizesThatDoNotAlign) {
-  const auto products = [](int columns, int time) {
+  const auto products = [](int columns, int time, const char* kernel = "k") {
     Workload w;
     for (int i = 0; i < 8; ++i) {
       w.op("aten::mm", kMatrix, kTwoBf16, 220);
-      w.op("aten::mm", fmt::format("[[4096,4096],[4096,{}]]", columns), kTwoBf16, time);
+      w.op("aten::mm", fmt::format("[[4096,4096],[4096,{}]]", columns), kTwoBf16, time, kernel);
     }
     return w;
   };
   EXPECT_TRUE(finds(products(4095, 700), FindingKind::kOddSizes));
   EXPECT_FALSE(finds(products(4096, 700), FindingKind::kOddSizes)) << "slow for another reason";
+  EXPECT_TRUE(finds(products(4096, 700, "cutlass_gemm_tn_align1"), FindingKind::kOddSizes));
+  EXPECT_FALSE(finds(products(4096, 700, "cutlass_gemm_tn_align16"), FindingKind::kOddSizes));
   EXPECT_FALSE(finds(products(4095, 230), FindingKind::kOddSizes)) << "as fast as the others";
   EXPECT_FALSE(finds(products(7, 60), FindingKind::kOddSizes)) << "skinny";
 }
