@@ -42,6 +42,7 @@ std::string_view kind_name(FindingKind kind) {
                                                 "padding_copies",
                                                 "product_order",
                                                 "unused_gradients",
+                                                "repeated_backward",
                                                 "strided_reduction",
                                                 "looped_optimizer",
                                                 "looped_products",

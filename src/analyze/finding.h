@@ -48,6 +48,7 @@ enum class FindingKind : uint8_t {
   kPaddingCopies,
   kProductOrder,
   kUnusedGradients,
+  kRepeatedBackward,
   kStridedReduction,
   kLoopedOptimizer,
   kLoopedProducts,

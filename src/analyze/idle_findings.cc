@@ -12,6 +12,7 @@
 #include "analyze/place.h"
 #include "analyze/priority.h"
 #include "analyze/sync_kind.h"
+#include "analyze/tools_left_on.h"
 #include "base/count_text.h"
 
 namespace fathom::analyses {
@@ -330,6 +331,20 @@ void add_contending_thread(const Assessment& a, IdleCause cause, Finding& f) {
   }
 }
 
+// Late launches are the tool's where it is around most ops.
+bool add_tool(const Assessment& a, IdleCause cause, Finding& f) {
+  std::optional<ToolLeftOn> tool = find_tool_left_on(a);
+  if (!tool) return false;
+  f.title = fmt::format("{}: a tool runs Python code around each op ({})",
+                        amount_text(a, cause, f.time), tool->file);
+  f.notes.push_back(
+      {"", std::string(tool->file),
+       fmt::format(" is around {} of the ops that launch GPU work.", percent_text(tool->share))});
+  f.subject = tool->file;
+  if (!tool->enter.file.empty()) f.places.insert(f.places.begin(), std::move(tool->enter));
+  return true;
+}
+
 }  // namespace
 
 std::vector<Finding> idle_time(const Assessment& a) {
@@ -356,12 +371,14 @@ std::vector<Finding> idle_time(const Assessment& a) {
     if (text.cause == IdleCause::kHost) add_loop(a, f);
     if (text.cause == IdleCause::kHost || text.cause == IdleCause::kHostCode)
       add_contending_thread(a, text.cause, f);
+    const bool by_tool = text.cause == IdleCause::kHost && add_tool(a, text.cause, f);
     const size_t gaps = idle.gaps[static_cast<size_t>(text.cause)];  // 0: a smaller part of each
     f.issue = fmt::format("{} of {} idle{}: {}.", micros_text(f.time),
                           micros_text(a.base().mean_device().idle),
                           gaps == 0 ? "" : ", in " + counted(gaps, "gap"), text.issue);
     Traits traits = text.cause == IdleCause::kCommunication ? Traits{"on_host"} : traits_of(a);
     if (again) traits.add("each_step");
+    if (by_tool) traits.add("tool");
     advise(a, f, traits);
     f.confidence = text.confidence;
     f.share = ratio(f.time, a.length());

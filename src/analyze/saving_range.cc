@@ -87,6 +87,7 @@ bool replaces_work(FindingKind kind) {
     case FindingKind::kPaddingCopies:
     case FindingKind::kProductOrder:
     case FindingKind::kUnusedGradients:
+    case FindingKind::kRepeatedBackward:
     case FindingKind::kStridedReduction:
       return true;
     default:

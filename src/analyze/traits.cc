@@ -223,7 +223,9 @@ std::span<const std::string_view> trait_names() {
                              "diagonal",
                              "gathered",
                              "inverse",
-                             "unchanged"});
+                             "unchanged",
+                             "tool",
+                             "one_warp"});
     return list;
   }();
   return names;

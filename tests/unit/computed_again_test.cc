@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "unit/workload.h"
 
 namespace fathom {
@@ -230,6 +232,141 @@ TEST(ComputedAgain, CastsForAnOpThatNeedsThem) {
   };
   EXPECT_TRUE(finds(convolve("aten::flip"), FindingKind::kCasts));
   EXPECT_FALSE(finds(convolve("aten::_fft_r2c"), FindingKind::kCasts));
+}
+
+// Nodes of a backward pass on its own thread; each has a kernel and the forward op of its number.
+class Passes : public Program {
+ public:
+  void forward(int first, int count) {
+    for (int n = first; n < first + count; ++n)
+      op("aten::mm", "[[4096,4096],[4096,4096]]", kTwoBf16, 100, "k", 0,
+         fmt::format(R"("Fwd thread id":0,"Sequence number":{})", n));
+  }
+  void backward(int first, int count, const char* inside = "") {
+    for (int n = first + count - 1; n >= first; --n) {
+      raw(test::cpu_op("autograd::engine::evaluate_function: MmBackward0", host(), 60,
+                       fmt::format(R"("Fwd thread id":1,"Sequence number":{})", n), "2"));
+      raw(test::cpu_op("aten::mm", host() + 2, 20,
+                       fmt::format(R"("Input Dims":[[4096,4096],[4096,4096]],"Input type":{}{})",
+                                   kTwoBf16, inside),
+                       "2"));
+      const int64_t launch = next_correlation();
+      raw(test::launch_call(host() + 4, 4, launch, "2"));
+      raw(test::kernel("k", gpu_time(), 200, launch));
+      host_pause(70);
+    }
+  }
+
+ private:
+  int64_t gpu_time() { return at_ = std::max(at_ + 210, host() + 10); }
+  int64_t at_ = 0;
+};
+
+TEST(ComputedAgain, ABackwardPassPerLoss) {
+  Passes per_loss;
+  per_loss.forward(1, 10);
+  per_loss.call("train.py(7): gradients", [&] {
+    per_loss.call("<built-in method run_backward of torch._C._EngineBase object>",
+                  [&] { per_loss.backward(1, 10); });
+    per_loss.call("<built-in method run_backward of torch._C._EngineBase object>",
+                  [&] { per_loss.backward(1, 10); });
+  });
+  const auto findings = per_loss.find();
+  const Finding* f = first_finding(findings, FindingKind::kRepeatedBackward);
+  ASSERT_NE(f, nullptr);
+  EXPECT_NE(f->title.find("2 times"), std::string::npos) << f->title;
+  EXPECT_EQ(f->places.front().function, "gradients");
+
+  Passes micro_batches;
+  for (int batch = 0; batch < 2; ++batch) {
+    micro_batches.forward(1 + 10 * batch, 10);
+    micro_batches.backward(1 + 10 * batch, 10);
+  }
+  EXPECT_FALSE(finds(micro_batches, FindingKind::kRepeatedBackward)) << "two graphs";
+
+  Passes of_gradients;
+  of_gradients.forward(1, 10);
+  of_gradients.backward(1, 10, R"(,"Fwd thread id":0,"Sequence number":90)");
+  of_gradients.backward(1, 10);
+  EXPECT_FALSE(finds(of_gradients, FindingKind::kRepeatedBackward))
+      << "the first pass records a graph: gradients of gradients need both";
+}
+
+// A trunk that two losses go through, each with a head of its own.
+TEST(ComputedAgain, GradientsOfSeveralPassesAreUsed) {
+  const auto train = [](int trunks_updated) {
+    Passes p;
+    int number = 1;
+    for (int step = 0; step < 2; ++step) {
+      for (const char* head : {"[100,512]", "[200,512]"}) {
+        number += 20;
+        std::string shapes[] = {head, "[512,512]", "[512,512]", "[512,512]", "[512,512]"};
+        for (int n = 4; n >= 0; --n) {
+          p.backward(number + n, 1);
+          const int64_t at = p.host();
+          p.raw(test::cpu_op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
+                             at, 20, "", "2"));
+          p.raw(test::cpu_op(
+              "torch::autograd::AccumulateGrad", at + 2, 10,
+              fmt::format(R"("Input Dims":[{}],"Input type":["float"])", shapes[4 - n]), "2"));
+          p.host_pause(30);
+        }
+      }
+      std::string list = "[100,512],[200,512]";
+      for (int i = 0; i < trunks_updated; ++i) list += ",[512,512]";
+      p.op("aten::_fused_adamw_", fmt::format("[[{}]]", list), R"(["TensorList"])", 20);
+    }
+    return finds(p, FindingKind::kUnusedGradients);
+  };
+  EXPECT_FALSE(train(4)) << "each pass adds to the same parameters";
+  EXPECT_TRUE(train(0)) << "no trunk is updated";
+}
+
+// A Python mode of a tool around each op; the op that launches is inside of its frame.
+TEST(ComputedAgain, AToolLeftOn) {
+  const auto train = [](const char* frame) {
+    Program p;
+    p.call("train.py(9): counted", [&] {
+      p.call(fmt::format("{}(775): __enter__", frame), [&] { p.host_pause(5); });
+      for (int i = 0; i < 100; ++i)
+        p.call(fmt::format("{}(887): __torch_dispatch__", frame), [&] {
+          p.host_pause(80);
+          p.op("aten::mm", "[[512,512],[512,512]]", kTwoBf16, 10);
+        });
+    });
+    return p.find();
+  };
+  const auto has_tool = [](const std::vector<Finding>& findings) {
+    return std::ranges::any_of(findings, [](const Finding& f) {
+      return f.kind == FindingKind::kHostBound && f.title.find("a tool runs") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(has_tool(train("torch/utils/flop_counter.py")));
+  EXPECT_FALSE(has_tool(train("torch/distributed/tensor/_api.py"))) << "tensors of a subclass";
+}
+
+// One warp that holds a row in all its registers; near-twins have more warps or fewer registers.
+TEST(ComputedAgain, OneWarpForALongRow) {
+  const auto norm = [](int threads, int registers) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      const int64_t launch = w.next_correlation();
+      w.raw(test::launch_call(w.host(), 4, launch, "1", "cuLaunchKernelEx"));
+      w.raw(test::event_text(
+          "kernel", "norm_kernel", w.host() + 10, 300,
+          fmt::format(
+              R"("correlation":{},"device":0,"stream":7,"grid":[16384,1,1],"block":[{},1,1],)"
+              R"("registers per thread":{})",
+              launch, threads, registers),
+          "0", "7"));
+      w.host_pause(310);
+    }
+    return finds(w, FindingKind::kSmallBlocks);
+  };
+  EXPECT_TRUE(norm(32, 255));
+  EXPECT_FALSE(norm(512, 32));
+  EXPECT_FALSE(norm(128, 255)) << "as products have";
+  EXPECT_FALSE(norm(32, 40)) << "short rows";
 }
 
 }  // namespace

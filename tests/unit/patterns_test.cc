@@ -55,6 +55,24 @@ TEST(Patterns, DoubleInANarrowerProgram) {
   EXPECT_FALSE(finds(program(0), FindingKind::kDoublePrecision)) << "a scientific program";
 }
 
+// A complex factor of double precision makes all results after it double.
+TEST(Patterns, ComplexDoubleByPromotion) {
+  const auto waves = [](const char* first) {
+    Workload w;
+    for (int i = 0; i < 4; ++i) {
+      w.op("aten::mul", "[[8,1024,1024],[1024,1024]]", first, 60);
+      w.op("aten::_fft_c2c", "[[8,1024,1024],[],[],[]]",
+           R"(["c10::complex<double>","ScalarList","Scalar","Scalar"])", 400);
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(waves(R"(["c10::complex<float>","c10::complex<double>"])"),
+                    FindingKind::kDoublePrecision));
+  EXPECT_FALSE(finds(waves(R"(["c10::complex<double>","c10::complex<double>"])"),
+                     FindingKind::kDoublePrecision))
+      << "all is double: meant to be";
+}
+
 TEST(Patterns, AttentionsMathPath) {
   const auto attention = [](const char* path, const char* kernel) {
     Workload w;
@@ -122,6 +140,24 @@ TEST(Patterns, AFullSortForAFew) {
   EXPECT_TRUE(finds(sample("aten::slice", 128256), FindingKind::kFullSort));
   EXPECT_FALSE(finds(sample("aten::add", 128256), FindingKind::kFullSort)) << "all of it is used";
   EXPECT_FALSE(finds(sample("aten::slice", 64), FindingKind::kFullSort)) << "few anyway";
+}
+
+// aten::quantile sorts all values and looks a few up.
+TEST(Patterns, AnOpThatSortsToPickAFew) {
+  const auto quantile = [](const char* index) {
+    Workload w;
+    for (int i = 0; i < 8; ++i) {
+      w.raw(test::cpu_op("aten::quantile", w.host(), 40));
+      w.host_pause(2);
+      w.op("aten::sort", "[[8388608],[],[]]", R"(["float","Scalar","Scalar"])", 900);
+      w.op("aten::gather", fmt::format("[[8388608],[],{},[]]", index),
+           R"(["float","Scalar","long int","Scalar"])", 3);
+      w.host_pause(30);
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(quantile("[1]"), FindingKind::kFullSort));
+  EXPECT_FALSE(finds(quantile("[8388608]"), FindingKind::kFullSort)) << "all values are read";
 }
 
 TEST(Patterns, TablesMadeAgain) {
@@ -213,16 +249,18 @@ TEST(Patterns, ProductsOfSlicesInALoop) {
 }
 
 TEST(Patterns, SizesThatDoNotAlign) {
-  const auto products = [](int columns, int time) {
+  const auto products = [](int columns, int time, const char* kernel = "k") {
     Workload w;
     for (int i = 0; i < 8; ++i) {
       w.op("aten::mm", kMatrix, kTwoBf16, 220);
-      w.op("aten::mm", fmt::format("[[4096,4096],[4096,{}]]", columns), kTwoBf16, time);
+      w.op("aten::mm", fmt::format("[[4096,4096],[4096,{}]]", columns), kTwoBf16, time, kernel);
     }
     return w;
   };
   EXPECT_TRUE(finds(products(4095, 700), FindingKind::kOddSizes));
   EXPECT_FALSE(finds(products(4096, 700), FindingKind::kOddSizes)) << "slow for another reason";
+  EXPECT_TRUE(finds(products(4104, 700, "cutlass_gemm_tn_align1"), FindingKind::kOddSizes));
+  EXPECT_FALSE(finds(products(4104, 700, "cutlass_gemm_tn_align16"), FindingKind::kOddSizes));
   EXPECT_FALSE(finds(products(4095, 230), FindingKind::kOddSizes)) << "as fast as the others";
   EXPECT_FALSE(finds(products(7, 60), FindingKind::kOddSizes)) << "skinny";
 }
@@ -307,7 +345,7 @@ TEST(Patterns, ForwardWorkInsideOfGradients) {
       const int64_t at = 1000 * i;
       events.push_back(test::cpu_op("autograd::engine::evaluate_function: MmBackward0", at, 500,
                                     R"("Sequence number":7,"Fwd thread id":1)"));
-      events.push_back(test::cpu_op("aten::mm", at + 10, 50, args));
+      events.push_back(test::cpu_op("aten::linear", at + 10, 50, args));
       events.push_back(test::launch_call(at + 20, 5, i + 1));
       events.push_back(test::kernel("gemm", at + 30, 300, i + 1));
     }

@@ -239,6 +239,33 @@ std::vector<SortCall> find_sorts(const PatternInput& in) {
   return sorts;
 }
 
+// A lookup of a few of these values.
+bool reads_few(const PatternInput& in, EventId event, const ArgValue& values) {
+  constexpr int64_t kFew = 64;  // of as many values one
+  const auto args = read_op_args(in.store(), in.store().args_id(event));
+  if (!args || args->inputs.empty() || args->inputs[0].shape.dims != values.shape.dims)
+    return false;
+  return std::ranges::any_of(args->inputs, [&values](const ArgValue& index) {
+    return index.is_tensor() && is_integer_type(index) &&
+           elements_of(index) <= elements_of(values) / kFew;
+  });
+}
+
+// Whether the op around it, such as aten::quantile, picks a few values of what it sorts.
+bool is_sort_of_pick(const PatternInput& in, CallId sort, const ArgValue& keys) {
+  constexpr size_t kCalls = 256;
+  const CallId op = in.tree().parent(sort);
+  if (!op.valid() || !in.store().name(in.tree().event(op)).starts_with("aten::")) return false;
+  CallId call = in.tree().subtree_end(sort);
+  const CallId end = in.tree().subtree_end(op);
+  for (size_t i = 0; i < kCalls && call < end; ++i, ++call.index) {
+    const EventId event = in.tree().event(call);
+    const uint32_t roles = roles_of(in.store().name(event));
+    if (has_role(roles, Role::kGather) && reads_few(in, event, keys)) return true;
+  }
+  return false;
+}
+
 // Whether one of the next calls, those without GPU work included, takes a part of it or samples.
 bool uses_first_only(const PatternInput& in, CallId sort) {
   constexpr int kNext = 24;
@@ -267,7 +294,9 @@ std::vector<Finding> full_sorts(const PatternInput& in) {
     const auto args = read_op_args(in.store(), in.store().args_id(in.tree().event(sort.op)));
     if (!args || args->inputs.empty() || !args->inputs[0].is_tensor()) continue;
     const ArgValue& keys = args->inputs[0];
-    if (keys.shape.dims.back() < kLongRow || !uses_first_only(in, sort.op)) continue;
+    if (keys.shape.dims.back() < kLongRow ||
+        !(uses_first_only(in, sort.op) || is_sort_of_pick(in, sort.op, keys)))
+      continue;
     MatchedCalls work;
     for (const AssessedCall* call : sort.calls) work.add(*call, false);
     const double once =
@@ -282,9 +311,9 @@ std::vector<Finding> full_sorts(const PatternInput& in) {
   }
   if (found.empty() || !is_noticeable(in, most)) return {};
   PatternText text{FindingKind::kFullSort, "aten::sort",
-                   "A full sort where only the first values are used",
-                   fmt::format("{} over rows of {} or more take {}; a slice, a cumulative sum or a "
-                               "sample follows.",
+                   "A full sort where only a few values are used",
+                   fmt::format("{} over rows of {} or more take {}; a slice, a lookup of a few, a "
+                               "cumulative sum or a sample follows.",
                                per_step(in, sorts, "sort", "sorts"),
                                number_text(static_cast<uint64_t>(kLongRow)),
                                micros_text(nanos_from(found.seconds()))),

@@ -133,4 +133,41 @@ std::vector<Finding> tiny_blocks(const PatternInput& in) {
                            "a block of 256 threads in the time of one of today"})};
 }
 
+// One warp that holds a whole row in its registers: few loads are on their way at a time.
+std::vector<Finding> starved_blocks(const PatternInput& in) {
+  constexpr double kOneWarp = 32, kManyRounds = 8, kAssumed = 0.5;
+  constexpr int32_t kNearLimit = 200;  // of 255 registers that a thread can have
+  if (!in.compute_units()) return {};
+  const double many = kManyRounds * static_cast<double>(*in.compute_units());
+  MatchedCalls found;
+  int32_t registers = 0;
+  for (const AssessedCall& call : in.calls()) {
+    if (!is_own(*call.assessed) || call.op->kernels.size() != 1 || call.time < kWorthALook)
+      continue;
+    const GpuWork& work = in.store().gpu_work(call.op->kernels.front());
+    if (!work.grid || !work.block || work.registers.value_or(0) < kNearLimit) continue;
+    const double blocks = static_cast<double>(work.grid->x) * work.grid->y * work.grid->z;
+    const double threads = static_cast<double>(work.block->x) * work.block->y * work.block->z;
+    if (threads > kOneWarp || blocks < many) continue;
+    registers = std::max(registers, *work.registers);
+    found.add(call, false);
+  }
+  const double most = kAssumed * found.counted();
+  if (found.empty() || !is_noticeable(in, most)) return {};
+  const UnifiedOp& longest = ops_by_time(found.calls()).front()->group->first();
+  const std::string name(in.store().name(longest.kernels.front()));
+  PatternText text{
+      FindingKind::kSmallBlocks, name,
+      fmt::format("{} runs one warp per block with {} registers per thread", name, registers),
+      fmt::format("{} take {}. Registers limit an SM to a few such warps: occupancy is low, and "
+                  "values may be spilled. Its operands are not recorded: the efficiency is not "
+                  "known.",
+                  per_step(in, found.size(), "call", "calls"),
+                  micros_text(nanos_from(found.seconds()))),
+      Confidence::kLow};
+  return {pattern_finding(in, std::move(text), found,
+                          {0, most, "", "twice as fast with more warps (assumed)"},
+                          Traits{"one_warp"})};
+}
+
 }  // namespace fathom::patterns

@@ -132,8 +132,9 @@ const OpView& PatternInput::view(const AssessedOp& op) const {
     if (auto args = read_op_args(store(), id)) slot->args = std::move(*args);
     for (const ArgValue& value : slot->args.inputs) {
       if (!value.is_tensor()) continue;
-      slot->has_double = slot->has_double || is_float_type(value, 64);
-      slot->has_float = slot->has_float || is_float_type(value, 32);
+      slot->has_double =
+          slot->has_double || is_float_type(value, 64) || is_complex_type(value, 128);
+      slot->has_float = slot->has_float || is_float_type(value, 32) || is_complex_type(value, 64);
       slot->has_half = slot->has_half || is_float_type(value, 16);
     }
   }
@@ -203,6 +204,12 @@ bool is_float_type(const ArgValue& tensor, int bits) {
   const ElementType* type = find_element_type(tensor.type);
   const bool complex = tensor.type.find("omplex") != std::string::npos;
   return type != nullptr && type->is_float && !complex && type->bits == bits;
+}
+
+bool is_complex_type(const ArgValue& tensor, int bits) {
+  const ElementType* type = find_element_type(tensor.type);
+  const bool complex = tensor.type.find("omplex") != std::string::npos;
+  return type != nullptr && complex && type->bits == bits;
 }
 
 int64_t elements_of(const ArgValue& tensor) { return element_count(tensor.shape.dims).value_or(0); }

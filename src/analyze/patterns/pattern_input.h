@@ -49,7 +49,8 @@ inline bool has_role(uint32_t roles, Role role) {
 struct OpView {
   OpArgs args;
   uint32_t roles = 0;
-  bool has_double = false, has_float = false, has_half = false;  // any tensor of 64, 32, 16 bits
+  bool has_double = false, has_float = false,
+       has_half = false;  // any tensor of 64, 32, 16 bits, each part of a complex one
 
   // The n-th argument that is a tensor, or null.
   const ArgValue* tensor(size_t n) const;
@@ -121,7 +122,8 @@ class PatternInput {
 // Bytes of a tensor; none where its type is unknown or it is larger than anything.
 std::optional<double> bytes_of(const ArgValue& tensor);
 bool is_float_type(const ArgValue& tensor, int bits);
-bool is_integer_type(const ArgValue& tensor);  // or of truth values
+bool is_complex_type(const ArgValue& tensor, int bits);  // of both parts together
+bool is_integer_type(const ArgValue& tensor);            // or of truth values
 int64_t elements_of(const ArgValue& tensor);
 
 }  // namespace fathom::patterns

@@ -41,6 +41,8 @@ std::vector<Finding> computed_again(const PatternInput& in);
 std::vector<Finding> unchanged_inputs(const PatternInput& in);
 // Gradients of parameters that no optimizer updates.
 std::vector<Finding> unused_gradients(const PatternInput& in);
+// Calls of backward() that run through the same forward ops.
+std::vector<Finding> repeated_backward(const PatternInput& in);
 // Softmax and running sums over a dimension that is not the last.
 std::vector<Finding> strided_reductions(const PatternInput& in);
 // A matrix that is inverted to be multiplied with a few columns.
@@ -53,6 +55,8 @@ std::vector<Finding> discarded_rows(const PatternInput& in);
 std::vector<Finding> cut_rows(const PatternInput& in);
 // Ops of the program's own that take far longer than their operands do.
 std::vector<Finding> slow_own_ops(const PatternInput& in);
+// Kernels of the program's own with one warp in a block and all registers in use.
+std::vector<Finding> starved_blocks(const PatternInput& in);
 // Kernels of very many short blocks.
 std::vector<Finding> tiny_blocks(const PatternInput& in);
 // Keys and values that are copied as a whole to reorder them.

@@ -118,10 +118,10 @@ std::vector<Finding> wide_products(const PatternInput& in) {
 }
 
 // Double precision in a program that is narrower otherwise. Where most of it is double, it is
-// meant to be.
+// meant to be, unless operands of both widths meet: one of them made the results double.
 std::vector<Finding> double_precision(const PatternInput& in) {
   const Platform* platform = in.assessment().platform();
-  double in_double = 0, in_float = 0, in_half = 0;
+  double in_double = 0, in_float = 0, in_half = 0, promoted = 0;
   std::vector<const AssessedCall*> doubles;
   for (const AssessedCall& call : in.calls()) {
     const OpView& view = in.view(call);
@@ -131,6 +131,8 @@ std::vector<Finding> double_precision(const PatternInput& in) {
     if (view.has_float) in_float += seconds;
     if (view.has_half) in_half += seconds;
     if (view.has_double) doubles.push_back(&call);
+    const bool is_mixed = view.has_double && (view.has_float || view.has_half);
+    if (is_mixed && !view.has(Role::kCopy)) promoted += seconds;
   }
   // What the rest of the program computes in.
   const bool half = in_half > in_float;
@@ -154,17 +156,21 @@ std::vector<Finding> double_precision(const PatternInput& in) {
     }
     found.add(in, *call, now, now * bytes_scale);
   }
-  constexpr double kMeantToBe = 0.8;
-  if (found.calls.empty() || in_double > kMeantToBe * (in_double + in_float + in_half)) return {};
+  constexpr double kMeantToBe = 0.8, kByPromotion = 0.03;
+  const double all = in_double + in_float + in_half;
+  const bool by_promotion = promoted > kByPromotion * all;
+  if (found.calls.empty() || (in_double > kMeantToBe * all && !by_promotion)) return {};
   if (!is_noticeable(in, found.most)) return {};
   PatternText text{
       FindingKind::kDoublePrecision,
       std::string(ops_by_time(found.calls.calls()).front()->group->key.name),
       "Double precision in a program of narrower types",
-      fmt::format("{} with double operands, {} of GPU time. The rest of the program uses "
-                  "narrower types.",
+      fmt::format("{} with double operands, {} of GPU time. {}",
                   counted(found.calls.size(), "call"),
-                  micros_text(nanos_from(found.calls.seconds()))),
+                  micros_text(nanos_from(found.calls.seconds())),
+                  by_promotion ? "Operands of double and of narrower types meet, which makes the "
+                                 "results double."
+                               : "The rest of the program uses narrower types."),
       Confidence::kHigh};
   return {pattern_finding(in, std::move(text), found.calls,
                           {found.least, found.most, "FP32 at the same % of achievable",

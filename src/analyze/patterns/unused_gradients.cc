@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyze/finding_parts.h"
+#include "analyze/patterns/backward_passes.h"
 #include "analyze/patterns/pattern_finding.h"
 #include "analyze/patterns/patterns.h"
 #include "base/count_text.h"
@@ -18,19 +19,23 @@ struct Accumulated {
   Shape shape;
   TrackId track;
   size_t step = 0;
+  size_t pass = 0;  // of backward(): each parameter gets one gradient in it
   Nanos end;
 };
 
 std::vector<Accumulated> find_accumulated(const PatternInput& in) {
   std::vector<Accumulated> found;
   const EventStore& store = in.store();
+  const BackwardPasses passes(in);
   for (CallId c(0); c.index < in.tree().size(); ++c.index) {
     const EventId e = in.tree().event(c);
     if (store.name(e) != "torch::autograd::AccumulateGrad") continue;
     const auto args = read_op_args(store, store.args_id(e));
     if (!args || args->inputs.empty() || !args->inputs[0].is_tensor()) continue;
-    found.push_back(
-        {args->inputs[0].shape.dims, store.track_id(e), in.step_of(store.start(e)), store.end(e)});
+    const CallId node = in.tree().parent(c);
+    const size_t pass = node.valid() ? passes.of(in.tree().event(node)) : 0;
+    found.push_back({args->inputs[0].shape.dims, store.track_id(e), in.step_of(store.start(e)),
+                     pass, store.end(e)});
   }
   return found;
 }
@@ -66,18 +71,29 @@ struct UsedGradients {
 
 UsedGradients find_used(const std::vector<Accumulated>& accumulated,
                         const std::map<Shape, size_t>& updated) {
+  std::map<Shape, std::map<size_t, size_t>> by_pass;
   std::map<Shape, size_t> counts;
-  for (const Accumulated& gradient : accumulated) ++counts[gradient.shape];
-  size_t rounds = SIZE_MAX;  // backward passes before an update
+  for (const Accumulated& gradient : accumulated) {
+    ++by_pass[gradient.shape][gradient.pass];
+    ++counts[gradient.shape];
+  }
+  // Backward passes before an update; of the parameters that are in the fewest of them.
+  size_t rounds = SIZE_MAX, passes = 1;
   for (const auto& [shape, count] : counts) {
     const auto found = updated.find(shape);
-    if (found != updated.end()) rounds = std::min(rounds, count / found->second);
+    if (found == updated.end() || count / found->second >= rounds) continue;
+    rounds = count / found->second;
+    passes = by_pass[shape].size();
   }
   UsedGradients used;
   if (rounds == 0 || rounds == SIZE_MAX) return used;
   for (const auto& [shape, count] : counts) {
     const auto found = updated.find(shape);
-    const size_t needed = found != updated.end() ? rounds * found->second : 0;
+    // More gradients than updates are unused only within one pass: several passes add them up.
+    const size_t of_pass =
+        found != updated.end() ? (rounds * found->second + passes - 1) / passes : 0;
+    size_t needed = 0;
+    for (const auto& [pass, in_pass] : by_pass[shape]) needed += std::min(in_pass, of_pass);
     if (needed > 0) used.most[shape] = needed;
     used.has_certain = used.has_certain || (needed == count && shape.size() > 1);
     used.unused += count - std::min(count, needed);
