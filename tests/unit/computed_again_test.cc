@@ -17,7 +17,7 @@ using test::kTwoBf16;
 using test::Workload;
 
 // Frames are written around what is added between begin and end.
-class Program : public Workload {
+class RepeatedProgram : public Workload {
  public:
   template <typename Body>
   void call(std::string_view name, Body body) {
@@ -39,7 +39,7 @@ constexpr const char* kLong = R"(["long int"])";
 // Layers that sort the edges of a graph, with something between them.
 template <typename Between>
 bool sorts_again(Between between, const char* edges = "[[2000000]]", const char* type = kLong) {
-  Program p;
+  RepeatedProgram p;
   for (int layer = 0; layer < 4; ++layer) {
     p.call("net.py(5): forward", [&] {
       p.op("aten::sort", edges, type, 300);
@@ -52,18 +52,18 @@ bool sorts_again(Between between, const char* edges = "[[2000000]]", const char*
 }
 
 TEST(ComputedAgain, IntegersThatNothingChanges) {
-  const auto nothing = [](Program&) {};
+  const auto nothing = [](RepeatedProgram&) {};
   EXPECT_TRUE(sorts_again(nothing));
-  EXPECT_FALSE(sorts_again([](Program& p) {
+  EXPECT_FALSE(sorts_again([](RepeatedProgram& p) {
     p.op("aten::topk", "[[50000,32],[]]", R"(["float","Scalar"])", 50);
   })) << "chosen anew in each layer, as by a router";
-  EXPECT_FALSE(sorts_again([](Program& p) {
+  EXPECT_FALSE(sorts_again([](RepeatedProgram& p) {
     p.op("aten::gt", "[[2000000],[]]", R"(["float","Scalar"])", 50);
   })) << "compared anew";
-  EXPECT_FALSE(sorts_again([](Program& p) {
+  EXPECT_FALSE(sorts_again([](RepeatedProgram& p) {
     p.op("aten::add_", "[[2000000],[]]", R"(["long int","Scalar"])", 50);
   })) << "changed in place";
-  EXPECT_FALSE(sorts_again([](Program& p) {
+  EXPECT_FALSE(sorts_again([](RepeatedProgram& p) {
     p.raw(test::cpu_op("aten::select", p.host(), 2,
                        R"("Input Dims":[[4,2000000],[],[]],"Input type":["long int","",""])"));
     p.host_pause(4);
@@ -80,7 +80,7 @@ struct Sampler {
   bool one_layer = true;                             // else another one in each round
 
   bool repeats() const {
-    Program p;
+    RepeatedProgram p;
     for (int round = 0; round < 6; ++round) {
       p.call("sampler.py(9): denoise", [&] {
         const auto linear = [&](int number, const char* dims) {
@@ -113,7 +113,7 @@ TEST(ComputedAgain, ALayerOfAnInputThatTheLoopDoesNotChange) {
 
 // A backward pass from the head into the backbone, and an update of some parameters.
 bool has_unused_gradients(int updated, const char* backbone = "[512,512]") {
-  Program p;
+  RepeatedProgram p;
   const std::string head = "[100,512]";
   for (int step = 0; step < 2; ++step) {
     for (int i = 0; i < 9; ++i) {
@@ -235,7 +235,7 @@ TEST(ComputedAgain, CastsForAnOpThatNeedsThem) {
 }
 
 // Nodes of a backward pass on its own thread; each has a kernel and the forward op of its number.
-class Passes : public Program {
+class Passes : public RepeatedProgram {
  public:
   void forward(int first, int count) {
     for (int n = first; n < first + count; ++n)
@@ -325,7 +325,7 @@ TEST(ComputedAgain, GradientsOfSeveralPassesAreUsed) {
 // A Python mode of a tool around each op; the op that launches is inside of its frame.
 TEST(ComputedAgain, AToolLeftOn) {
   const auto train = [](const char* frame) {
-    Program p;
+    RepeatedProgram p;
     p.call("train.py(9): counted", [&] {
       p.call(fmt::format("{}(775): __enter__", frame), [&] { p.host_pause(5); });
       for (int i = 0; i < 100; ++i)

@@ -11,11 +11,11 @@ namespace {
 
 constexpr size_t kLongestTarget = 4096;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
-  const char l = lower(c);
+  const char l = lower_letter(c);
   return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
 }
 
@@ -73,7 +73,7 @@ bool is_foreign(const HttpRequest& request, std::string_view host) {
 std::vector<std::string> HttpRequest::values(std::string_view name) const {
   std::vector<std::string> found;
   for (const HttpHeader& header : headers)
-    if (std::ranges::equal(header.name, name, {}, lower)) found.push_back(header.value);
+    if (std::ranges::equal(header.name, name, {}, lower_letter)) found.push_back(header.value);
   return found;
 }
 
