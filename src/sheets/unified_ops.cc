@@ -167,6 +167,13 @@ bool Collector::is_wrapper(CallId op) const {
   return false;
 }
 
+// "[[1,3]]" and "[[1,3],[1,3]]", with or without a space behind the comma.
+bool is_listed_twice(std::string_view once, std::string_view twice) {
+  if (once.size() < 3 || twice.size() < 2 * once.size() - 1 || twice.size() > 2 * once.size())
+    return false;
+  return twice.starts_with(once.substr(0, once.size() - 1)) && twice.ends_with(once.substr(1));
+}
+
 CallId Collector::sole_child_with_work(CallId op) const {
   CallId found;
   for (CallId c(op.index + 1); c < tree().subtree_end(op); c = tree().subtree_end(c)) {
@@ -186,9 +193,10 @@ bool Collector::is_transformed(CallId op) {
   if (!child.valid() || !is_op(child)) return false;
   const auto dims = [this](CallId c) {
     const ArgsId args = store().args_id(tree().event(c));
-    return args.valid() ? store().args(args).dims : StringId{};
+    const StringId text = args.valid() ? store().args(args).dims : StringId{};
+    return text.valid() ? store().text(text) : std::string_view{};
   };
-  const bool is_first = name(child) == name(op) && dims(child) != dims(op);
+  const bool is_first = name(child) == name(op) && is_listed_twice(dims(op), dims(child));
   const CallId parent = tree().parent(op);
   const bool is_next = parent.valid() && parent == transformed_ && name(parent) == name(op);
   if (!is_first && !is_next) return false;

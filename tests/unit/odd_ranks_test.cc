@@ -114,7 +114,7 @@ TEST(OddRanks, ClocksThatAreSetHoursApartAreAligned) {
   EXPECT_EQ(c.clocks.ranks[2].offset, std::optional(kHour));
   EXPECT_EQ(c.recorded_apart, kHour);
   EXPECT_EQ(c.straggler, 3u);
-  EXPECT_TRUE(notes_hold(c, "recorded 3600.0 s apart"));
+  EXPECT_TRUE(notes_hold(c, "recorded 3600.00 s apart"));
 }
 
 // One of four that was recorded at another time is of another run.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/count_text.h"
 #include "scan/kernels/shader_rules.h"
@@ -61,13 +62,14 @@ struct Unread {
 
 // What a submodule has, a scan of a checkout without it cannot tell.
 std::vector<std::string> absent_submodules(const CodeFacts& facts) {
+  std::set<std::string_view> paths;
+  for (const SourceFile& file : facts.files) paths.insert(file.path);
   std::vector<std::string> out;
   for (const DependencyFacts& dependency : facts.dependencies) {
     if (dependency.kind != DependencyKind::kSubmodule) continue;
     const std::string folder = dependency.name + "/";
-    const bool present = std::ranges::any_of(
-        facts.files, [&](const SourceFile& file) { return file.path.starts_with(folder); });
-    if (!present) out.push_back(dependency.name);
+    const auto first = paths.lower_bound(folder);
+    if (first == paths.end() || !first->starts_with(folder)) out.push_back(dependency.name);
   }
   return out;
 }
