@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -16,6 +17,8 @@ namespace {
 
 // How far above a gradient's op autograd's own event may stand.
 constexpr int kAutogradLevels = 5;
+// How far below an op of torch.func the op that runs may stand.
+constexpr int kTransformLevels = 12;
 // Of the op's name in that of its kernels: each kernel repeats it.
 constexpr size_t kParentBytes = 512;
 
@@ -167,6 +170,22 @@ bool Collector::is_wrapper(CallId op) const {
   return false;
 }
 
+// Elements of the first operand: 6 of "[[2, 3], [3, 256]]". 0 where none is known.
+double first_operand_size(std::string_view dims) {
+  if (!dims.starts_with("[[")) return 0;
+  double size = 1;
+  for (std::string_view rest = dims.substr(2); !rest.empty();) {
+    int64_t extent = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), extent);
+    if (error != std::errc()) return 0;
+    size *= static_cast<double>(extent);
+    rest.remove_prefix(static_cast<size_t>(end - rest.data()));
+    if (rest.starts_with(']')) return size;
+    rest.remove_prefix(std::min(rest.size(), rest.starts_with(", ") ? size_t{2} : size_t{1}));
+  }
+  return 0;
+}
+
 // "[[1,3]]" and "[[1,3],[1,3]]", with or without a space behind the comma.
 bool is_listed_twice(std::string_view once, std::string_view twice) {
   if (once.size() < 3 || twice.size() < 2 * once.size() - 1 || twice.size() > 2 * once.size())
@@ -185,8 +204,8 @@ CallId Collector::sole_child_with_work(CallId op) const {
 }
 
 // vmap and grad of torch.func record an op with the sizes it was called with, below it the same op
-// once for each transform with its arguments listed twice, and below these the op that runs, with
-// the batch's sizes.
+// for each transform, in the forward pass with its arguments listed twice, and below these the op
+// that runs, with the batch's sizes.
 bool Collector::is_transformed(CallId op) {
   if (launches_itself_[op.index] || !modelled_below(op)) return false;
   const CallId child = sole_child_with_work(op);
@@ -196,7 +215,13 @@ bool Collector::is_transformed(CallId op) {
     const StringId text = args.valid() ? store().args(args).dims : StringId{};
     return text.valid() ? store().text(text) : std::string_view{};
   };
-  const bool is_first = name(child) == name(op) && is_listed_twice(dims(op), dims(child));
+  bool is_first = name(child) == name(op) && is_listed_twice(dims(op), dims(child));
+  const double size = first_operand_size(dims(op));
+  CallId below = child;
+  for (int level = 0; !is_first && below.valid() && level < kTransformLevels; ++level) {
+    is_first = is_op(below) && name(below) == name(op) && first_operand_size(dims(below)) > size;
+    below = sole_child_with_work(below);
+  }
   const CallId parent = tree().parent(op);
   const bool is_next = parent.valid() && parent == transformed_ && name(parent) == name(op);
   if (!is_first && !is_next) return false;

@@ -96,6 +96,8 @@ TEST(UnifiedOps, AnOpThatVmapRunsWithABatchIsTheOneBelow) {
   EXPECT_EQ(ops(kTwice, "aten::bmm"), (Lines{"aten::bmm [[12288,3],[3,256]]"}));
   EXPECT_EQ(ops("[[1,3],[3,256]]", "aten::bmm"), (Lines{"aten::mm [[1,3],[3,256]]"}))
       << "an op that calls itself with the same sizes";
+  EXPECT_EQ(ops("[[1,3],[3,256]]", "aten::mm"), (Lines{"aten::mm [[12288,3],[3,256]]"}))
+      << "as in a backward pass: the op that runs has more rows";
 }
 
 TEST(WorkCategory, SoftmaxIsOneThingWithOpsAndWithout) {
