@@ -26,6 +26,8 @@ std::vector<Drain> find_drains(const SheetInput& input, const HostThreads& threa
     for (; next < work.size() && work[next].first <= begin; ++next)
       pending = std::max(pending, work[next].second);
     if (pending.count == INT64_MIN || pending > end + kDrySlack) continue;
+    // What the start-up held up is over when the steady state begins.
+    if (input.scope.steady && end <= input.scope.steady->when.begin) continue;
     Nanos awaited = pending;
     if (const auto known = recorded.of_host(wait)) {
       if (!known->source.valid()) continue;

@@ -232,9 +232,12 @@ class GapExplainer {
     for (; next_drain_ < drains_.size() && drains_[next_drain_].end <= when.begin; ++next_drain_) {
       const Drain& drain = drains_[next_drain_];
       // After a short wait the host is still as late as the one before it made it.
-      credit_ = drain.waited.count > kRealWait ? drain.waited : credit_ + drain.waited;
-      last_wait_ = drain.wait;
-      wait_cause_ = drain.cause;
+      const bool is_real = drain.waited.count > kRealWait;
+      if (is_real || drain.waited >= credit_) {
+        last_wait_ = drain.wait;
+        wait_cause_ = drain.cause;
+      }
+      credit_ = is_real ? drain.waited : credit_ + drain.waited;
     }
     if (waiting_ops_.contains(blamed)) return emit(when, IdleCause::kSynchronization, blamed);
     const Nanos until = when.begin + std::min(credit_, when.end - when.begin);

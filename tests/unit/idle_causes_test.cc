@@ -19,9 +19,14 @@ using test::launch_call;
 
 using Micros = std::map<std::string, double>;  // by cause
 
-Micros idle_micros(const std::vector<std::string>& events) {
+Micros idle_micros(const std::vector<std::string>& events,
+                   std::optional<int64_t> steady_begin = {}) {
   const Trace trace = test::open_events(events);
-  const Scope scope;
+  Scope scope;
+  if (steady_begin) {
+    const Nanos begin{*steady_begin * 1000}, end{2'000'000};
+    scope.steady = Scope::SteadyState{{begin, end}, {Nanos{}, end}, Nanos{}};
+  }
   const SheetInput input(trace.store, trace.tree, scope);
   const std::vector<DeviceWork> devices = work_by_device(input);
   const TimeBase base = find_time_base(input, devices);
@@ -148,6 +153,28 @@ TEST(IdleCauses, ShortGapsAfterAWaitAreItsOwnToo) {
   const Micros times = idle_micros(events);
   EXPECT_EQ(times.at("synchronization"), 10 + 9 * 8);
   EXPECT_EQ(times.at("late_launch"), 5);
+}
+
+TEST(IdleCauses, AShortWaitDoesNotOwnWhatALongOneHeldUp) {
+  const auto run = [](std::optional<int64_t> steady_begin) {
+    std::vector<std::string> events = {launch_call(5, 4, 1), kernel("k", 10, 990, 1),
+                                       launch_call(20, 981, 9, "1", "cudaStreamSynchronize")};
+    for (int64_t i = 0; i < 10; ++i) {
+      events.push_back(launch_call(1005 + 20 * i, 4, i + 20));
+      events.push_back(kernel("k", 1010 + 20 * i, 12, i + 20));
+    }
+    // While the fifth kernel runs; it ends a microsecond after it.
+    events.push_back(launch_call(1095, 8, 30, "1", "cudaMalloc"));
+    return idle_micros(events, steady_begin);
+  };
+  const Micros whole = run({});
+  EXPECT_EQ(whole.at("allocation"), 1);
+  EXPECT_EQ(whole.at("synchronization"), 10 + 9 * 8 - 1);
+  // The long wait is part of the start-up that is left out; the short one is not.
+  const Micros steady = run(1024);
+  EXPECT_FALSE(steady.contains("synchronization"));
+  EXPECT_LE(steady.at("allocation"), 1 + 7) << "no more than it waited";
+  EXPECT_GT(steady.at("late_launch"), 50);
 }
 
 TEST(IdleCauses, AWaitThatLeavesWorkOnTheGpuCostsNothing) {
