@@ -34,6 +34,17 @@ TEST(KernelLanguages, SayWhatIsNotRead) {
                                      "1 cubin (.cubin): not read", "1 PTX file (.ptx): not read"}));
 }
 
+// A submodule is where its path says, whatever it is called.
+TEST(KernelLanguages, SubmodulesThatAreNotCheckedOutAreNamed) {
+  const test::TemporaryDirectory place;
+  test::write_file(place.path() / ".gitmodules",
+                   "[submodule \"cutlass\"]\n\tpath = third_party/cutlass\n\turl = x\n"
+                   "[submodule \"other\"]\n\tpath = third_party/other\n\turl = y\n");
+  test::write_file(place.path() / "third_party/cutlass/a.h", "int f();\n");
+  EXPECT_EQ(unread_lines(scanned(place.path())),
+            (std::vector<std::string>{"1 submodule is not checked out: other"}));
+}
+
 TEST(KernelLanguages, NothingIsSaidWhereAllIsRead) {
   EXPECT_TRUE(unread_lines(scanned(repository("07-triton"))).empty());
   EXPECT_TRUE(unread_lines(scanned(repository("21-kernel-macros"))).empty());

@@ -31,6 +31,17 @@ in **two** lines.
   EXPECT_EQ(facts.headings[2].level, 3);
 }
 
+// A block is closed by as many as opened it; three with more behind them are code in a sentence.
+TEST(Readme, WhatOpensAndClosesABlockOfCode) {
+  const ReadmeFacts inline_code = read_readme(
+      "# Thing\n\n```thing``` is a library of fast kernels for attention.\n\n## Usage\n\ntext\n");
+  EXPECT_EQ(inline_code.first_paragraph, "thing is a library of fast kernels for attention.");
+  EXPECT_EQ(inline_code.headings.size(), 2u);
+  const ReadmeFacts four =
+      read_readme("# Thing\n\n````md\n```sh\nls\n```\n# not a heading\n````\n\n## Usage\n\ntext\n");
+  EXPECT_EQ(four.headings.size(), 2u);
+}
+
 // Addresses have no words, and a block of code that is written by its indentation no sentences.
 TEST(Readme, AddressesAndIndentedCodeAreNoProse) {
   const ReadmeFacts video = read_readme(

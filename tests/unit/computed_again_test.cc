@@ -284,6 +284,16 @@ TEST(ComputedAgain, ABackwardPassPerLoss) {
   }
   EXPECT_FALSE(finds(micro_batches, FindingKind::kRepeatedBackward)) << "two graphs";
 
+  Passes restarted;
+  for (int step = 0; step < 2; ++step) {
+    const int64_t begin = restarted.host();
+    restarted.forward(1, 10);
+    restarted.backward(1, 10);
+    restarted.raw(
+        test::annotation(fmt::format("ProfilerStep#{}", step), begin, restarted.host() - begin));
+  }
+  EXPECT_FALSE(finds(restarted, FindingKind::kRepeatedBackward)) << "numbers begin again";
+
   Passes of_gradients;
   of_gradients.forward(1, 10);
   of_gradients.backward(1, 10, R"(,"Fwd thread id":0,"Sequence number":90)");

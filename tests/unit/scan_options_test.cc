@@ -51,6 +51,9 @@ TEST(CppOptions, RowsOfBraces) {
   EXPECT_EQ(names_in("texts = {{\"one\", \"the first of\"}, {\"two\", \"the second of\"},"
                      " {\"six\", \"the sixth of\"}};"),
             std::vector<std::string>{});
+  EXPECT_EQ(names_in("errors = {{\"-1\", \"the device was not found\"}, {\"-2\", \"out of memory"
+                     " there\"}, {\"-3\", \"it was not allowed\"}};"),
+            std::vector<std::string>{});
 }
 
 // Keys of a configuration that the program's own functions read or declare.

@@ -57,8 +57,9 @@ void BackwardPasses::add(const PatternInput& in, CallId call) {
   }
   pass_of_[event] = pass_;
   if (facts == nullptr || facts->forward_thread == 0) return;
-  if (with_graph_.contains(in.step_of(store.start(event)))) return;
-  size_t& times = times_[{facts->sequence, facts->forward_thread, store.name_id(event)}];
+  const size_t step = in.step_of(store.start(event));
+  if (with_graph_.contains(step)) return;
+  size_t& times = times_[{facts->sequence, facts->forward_thread, store.name_id(event), step}];
   if (++times > 1) again_.push_back(call);
   most_times_ = std::max(most_times_, times);
 }

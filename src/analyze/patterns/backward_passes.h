@@ -28,6 +28,7 @@ class BackwardPasses {
   struct Node {
     int64_t sequence, forward_thread;
     StringId name;
+    size_t step;  // numbers may begin again in the next one
     bool operator==(const Node&) const = default;
   };
   struct NodeHash {

@@ -60,7 +60,7 @@ std::string per_step(const PatternInput& in, size_t count, std::string_view one,
   if (in.steps() < 2) return counted(count, one, several);
   const size_t each = (count + in.steps() / 2) / in.steps();
   if (each == 0) return counted(count, one, several);
-  return fmt::format("{} a step", counted(each, one, several));
+  return fmt::format("{} ({} a step)", counted(count, one, several), number_text(each));
 }
 
 bool is_noticeable(const PatternInput& in, double seconds) {

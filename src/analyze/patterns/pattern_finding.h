@@ -48,7 +48,7 @@ Finding pattern_finding(const PatternInput& in, PatternText text, const MatchedC
 // that go with it.
 void cover_beside(Finding& finding, EventId event);
 
-// "in each step" where there are several, else "in all".
+// "80 calls (20 a step)"; in all only where there are not several steps.
 std::string per_step(const PatternInput& in, size_t count, std::string_view one,
                      std::string_view several);
 

@@ -67,7 +67,7 @@ std::vector<std::string> absent_submodules(const CodeFacts& facts) {
   std::vector<std::string> out;
   for (const DependencyFacts& dependency : facts.dependencies) {
     if (dependency.kind != DependencyKind::kSubmodule) continue;
-    const std::string folder = dependency.name + "/";
+    const std::string folder = dependency.folder + "/";
     const auto first = paths.lower_bound(folder);
     if (first == paths.end() || !first->starts_with(folder)) out.push_back(dependency.name);
   }

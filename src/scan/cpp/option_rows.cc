@@ -15,6 +15,11 @@ namespace {
 
 constexpr size_t kSure = 3;  // one may be anything; so many are a program's options
 
+// A table of error texts: { {-1, "not found"}, … } with its numbers in quotes.
+bool is_negative_number(std::string_view name) {
+  return name.find_first_not_of("-.0123456789") == std::string_view::npos;
+}
+
 class RowOptions {
  public:
   RowOptions(const TokenList& source, std::vector<Option>& into) : source_(source), into_(into) {}
@@ -50,7 +55,7 @@ class RowOptions {
     size_t at = 0;
     for (; at < std::min<size_t>(row.ranges.size(), 2); ++at) {
       const auto name = literal_of(source_, row.ranges[at]);
-      if (!name || (!name->empty() && !is_option_name(*name))) break;
+      if (!name || (!name->empty() && (!is_option_name(*name) || is_negative_number(*name)))) break;
       if (!name->empty()) option.names.push_back(*name);
     }
     if (option.names.empty() || at == row.ranges.size()) return std::nullopt;

@@ -28,10 +28,8 @@ class BlockReader {
   bool in_fence(std::string_view line) {
     const std::string_view text = trimmed(line);
     if (fence_.empty()) {
-      if (!text.starts_with("```") && !text.starts_with("~~~")) return false;
-      const size_t length = std::min(text.find_first_not_of(text[0]), text.size());
-      fence_ = std::string(text.substr(0, length));
-      set_language(text.substr(length));
+      fence_ = std::string(opened_fence(text));
+      if (!fence_.empty()) set_language(text.substr(fence_.size()));
       return false;
     }
     if (text.starts_with(fence_) && text.find_first_not_of(fence_[0]) == std::string_view::npos) {
@@ -73,6 +71,13 @@ class BlockReader {
 };
 
 }  // namespace
+
+std::string_view opened_fence(std::string_view line) {
+  if (!line.starts_with("```") && !line.starts_with("~~~")) return {};
+  const size_t length = std::min(line.find_first_not_of(line[0]), line.size());
+  if (line[0] == '`' && line.find('`', length) != std::string_view::npos) return {};
+  return line.substr(0, length);
+}
 
 std::vector<DocLine> read_doc(std::string_view text, bool markdown) {
   std::vector<DocLine> out;

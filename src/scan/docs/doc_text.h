@@ -15,6 +15,10 @@ struct DocLine {
   std::string language;  // of the block, as written; may be empty
 };
 
+// What opens a block of code in Markdown, "```" or more; empty: the line opens none. Three
+// backticks with others behind them are code in a sentence.
+std::string_view opened_fence(std::string_view line);
+
 std::vector<DocLine> read_doc(std::string_view text, bool markdown);
 
 // The commands of a line of shell: separated by &&, ||, | and ;, each as its words. The prompt

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "scan/docs/doc_text.h"
 #include "scan/facts/code_names.h"
 #include "scan/facts/text_lines.h"
 #include "scan/files/source_text.h"
@@ -68,12 +69,18 @@ std::string with_characters(std::string_view text) {
 std::string without_long_tags(std::string_view text) {
   constexpr size_t kLongestTag = 4000;
   std::string out(text);
-  bool code = false;
+  std::string fence;  // of the block of code around, empty outside
   for (size_t i = 0; i < out.size(); ++i) {
     const bool line_begins = i == 0 || out[i - 1] == '\n';
-    if (line_begins && (out.compare(i, 3, "```") == 0 || out.compare(i, 3, "~~~") == 0))
-      code = !code;
-    if (code || out[i] != '<' || i + 1 >= out.size()) continue;
+    if (line_begins) {
+      const std::string_view rest(out.data() + i, std::min(out.find('\n', i), out.size()) - i);
+      if (fence.empty()) {
+        fence = opened_fence(rest);
+      } else if (rest.starts_with(fence)) {
+        fence.clear();
+      }
+    }
+    if (!fence.empty() || out[i] != '<' || i + 1 >= out.size()) continue;
     const bool comment = out.compare(i, 4, "<!--") == 0;
     const bool tag = out[i + 1] == '/' || (out[i + 1] >= 'A' && out[i + 1] <= 'z');
     if (!comment && !tag) continue;
@@ -269,9 +276,8 @@ class ReadmeReader {
   size_t take(size_t i) {
     const std::string_view line = lines_[i], content = without_blanks_around(line);
     const auto number = static_cast<uint32_t>(i + 1);
-    if (content.starts_with("```") || content.starts_with("~~~")) {
+    if (const std::string_view fence = opened_fence(content); !fence.empty()) {
       end_paragraph();
-      const std::string_view fence = content.substr(0, 3);
       for (++i; i < lines_.size() && !without_blanks_around(lines_[i]).starts_with(fence);) ++i;
       return i;
     }

@@ -96,7 +96,7 @@ class MentionReader {
       return;
     }
     if (content.starts_with('>')) content = without_blanks_around(content.substr(1));
-    if (content.empty() || content.starts_with('|') || content.starts_with("```")) {
+    if (content.empty() || content.starts_with('|') || !opened_fence(content).empty()) {
       open_ = false;
       return;
     }

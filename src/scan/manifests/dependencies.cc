@@ -59,7 +59,9 @@ Declarations read_submodules(std::string_view text) {
                                 DependencyKind::kSubmodule,
                                 "",
                                 {0, module.line},
-                                {}});
+                                {},
+                                Certainty::kCertain,
+                                module.path});
   }
   return out;
 }
