@@ -294,7 +294,7 @@ struct DependencyFacts {
   CodePlace at;       // where it is declared; line 0: it is used, and nowhere declared
   std::vector<CodePlace> used_at;
   Certainty certainty = Certainty::kCertain;
-  std::string folder;  // of a submodule
+  std::string folder = {};  // of a submodule
 };
 
 // A function of the host that matters to a GPU program: a prefix compare, a collective call.
