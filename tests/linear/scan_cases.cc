@@ -316,6 +316,18 @@ std::vector<LinearCase> one_name() {
          }
        },
        "scan repo --out out", 2500},
+      of_file("ClassesThatInheritFromEachOther", "a.py", 12000,
+              [](size_t n) {
+                const auto classes = static_cast<size_t>(std::sqrt(n));
+                std::string bases, code;
+                for (size_t i = 0; i < classes; ++i)
+                  bases += fmt::format("{}C{}", i == 0 ? "" : ", ", i);
+                for (size_t i = 0; i < classes; ++i) {
+                  code += fmt::format("class C{}({}):\n  def f(self): self.lost(); self.gone.g()\n",
+                                      i, bases);
+                }
+                return code;
+              }),
       of_file("ImportsInEachCell", "a.ipynb", 400,
               [](size_t n) {
                 std::string cells;

@@ -81,26 +81,42 @@ PythonValues PythonTypes::instance_attribute(const PythonValue& of, std::string_
   return out;
 }
 
-// self.name = value in a method of the class or of one that it inherits from.
+// self.name = value in a method of the class or, where it has none, of those that it inherits from:
+// each once, since classes may inherit from one another.
 PythonValues PythonTypes::assigned_attribute(const PythonRef& of, std::string_view name,
                                              int depth) const {
-  if (depth > kMaxDepth) return {};
+  constexpr size_t kMaxClasses = 64;
   PythonValues out;
+  std::vector<PythonRef> left = {of}, seen;
+  while (!left.empty() && seen.size() < kMaxClasses) {
+    const PythonRef at = left.back();
+    left.pop_back();
+    if (std::find(seen.begin(), seen.end(), at) != seen.end()) continue;
+    seen.push_back(at);
+    const PythonValues own = assigned_in_class(at, name, depth);
+    add_values(out, own);
+    if (!own.empty()) continue;
+    const std::vector<PythonRef> bases = classes_.bases_of(at);
+    left.insert(left.end(), bases.rbegin(), bases.rend());
+  }
+  return out;
+}
+
+PythonValues PythonTypes::assigned_in_class(const PythonRef& of, std::string_view name,
+                                            int depth) const {
+  PythonValues out;
+  if (depth > kMaxDepth) return out;
   const python::PythonFile& python = readings_.readings[of.file].python;
   const std::string target = "self." + std::string(name);
   for (const uint32_t i : classes_.flows_to(target, of.file)) {
     const python::ValueFlow& flow = python.flows[i];
     if (flow.function == kPythonModuleLevel) continue;
-    const auto owner = classes_.class_of({of.file, flow.function});
-    if (owner != of) continue;
+    if (classes_.class_of({of.file, flow.function}) != of) continue;
     if (!flow.type.empty()) add_values(out, annotated(flow.type, of.file));
     PythonValues values = evaluate(flow.value, of.file, flow.function, depth + 1);
     for (PythonValue& value : values) value.element |= flow.kind == python::FlowKind::kEntry;
     add_values(out, values);
   }
-  if (!out.empty()) return out;
-  for (const PythonRef& base : classes_.bases_of(of))
-    add_values(out, assigned_attribute(base, name, depth + 1));
   return out;
 }
 

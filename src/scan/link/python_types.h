@@ -45,6 +45,7 @@ class PythonTypes {
   PythonValues attribute(const PythonValue& of, std::string_view name, int depth) const;
   PythonValues instance_attribute(const PythonValue& of, std::string_view name, int depth) const;
   PythonValues assigned_attribute(const PythonRef& of, std::string_view name, int depth) const;
+  PythonValues assigned_in_class(const PythonRef& of, std::string_view name, int depth) const;
   PythonValues called(const PythonValue& of, int depth) const;
   PythonValues returned(const PythonRef& ref, int depth) const;
   PythonValues member_of_scope(const PythonRef& ref, std::string_view name, int depth) const;
