@@ -178,6 +178,30 @@ TEST(HypothesisValues, AsynchronousCopiesAreNotUncoalesced) {
   EXPECT_EQ(verdict_of(values, "uncoalesced"), Verdict::kConfirmed);
 }
 
+// A matrix transposed without shared memory on an H200: no unit is busy, and warps wait for their
+// scattered stores to drain. Its near-twins drain stores of whole sectors, or wait for loads.
+TEST(HypothesisValues, ScatteredStoresThatDrain) {
+  HardwareValues values{{"load_sectors", 2.1e6},
+                        {"store_sectors", 16.8e6},
+                        {"load_bytes_per_sector", 32},
+                        {"store_bytes_per_sector", 4},
+                        {"stall_drain", 46},
+                        {"stall_long_scoreboard", 36},
+                        {"dram_throughput", 11},
+                        {"dram_mb", 136},
+                        {"l2_throughput", 26},
+                        {"l2_sectors", 26},
+                        {"issue_busy", 4},
+                        {"lsu_data", 29}};
+  EXPECT_EQ(verdict_of(values, "uncoalesced"), Verdict::kConfirmed);
+  HardwareValues waits_for_loads = values;
+  waits_for_loads["stall_drain"] = 3;
+  EXPECT_EQ(verdict_of(waits_for_loads, "uncoalesced"), Verdict::kRejected);
+  HardwareValues whole_sectors = values;
+  whole_sectors["store_bytes_per_sector"] = 32;
+  EXPECT_EQ(verdict_of(whole_sectors, "uncoalesced"), Verdict::kRejected);
+}
+
 TEST(HypothesisValues, AtomicsThatMeetInOneSector) {
   HardwareValues values{{"atomic_requests", 1e6},   {"atomic_sectors", 1e6},
                         {"load_requests", 1e6},     {"store_requests", 0},
