@@ -115,24 +115,31 @@ Nanos sum_of(const std::vector<CoveredEvent>& covered) {
 }
 
 // What most of the time is put down to: how the program asked for a wait, or the call's name.
-std::string_view main_call(const Assessment& a, IdleCause cause,
-                           const std::vector<CoveredEvent>& covered) {
+SyncKind main_call(const Assessment& a, IdleCause cause, const std::vector<CoveredEvent>& covered) {
   const EventStore& store = a.input().store;
-  std::map<std::string_view, Nanos> times;
+  struct Known {
+    Nanos time;
+    std::string_view trait;
+  };
+  std::map<std::string_view, Known> times;
   std::map<StringId, Nanos> by_name;
   if (cause == IdleCause::kSynchronization) {
-    for (const CoveredEvent& event : covered)
-      times[sync_kind(a.input(), event.event)] += event.time;
+    for (const CoveredEvent& event : covered) {
+      const SyncKind kind = sync_kind(a.input(), event.event);
+      Known& known = times[kind.text];
+      known.time += event.time;
+      known.trait = kind.trait;
+    }
   } else if (cause == IdleCause::kAllocation) {
     for (const CoveredEvent& event : covered) by_name[store.name_id(event.event)] += event.time;
-    for (const auto& [name, time] : by_name) times[store.text(name)] += time;
+    for (const auto& [name, time] : by_name) times[store.text(name)].time += time;
   }
-  std::string_view main;
+  SyncKind main;
   Nanos most;
-  for (const auto& [name, time] : times) {
-    if (time <= most) continue;
-    most = time;
-    main = name;
+  for (const auto& [name, known] : times) {
+    if (known.time <= most) continue;
+    most = known.time;
+    main = {name, known.trait};
   }
   return main;
 }
@@ -345,6 +352,19 @@ bool add_tool(const Assessment& a, IdleCause cause, Finding& f) {
   return true;
 }
 
+// What must go before a step can be captured as a graph comes before the advice to do so.
+void name_obstacle(const Assessment& a, Finding& f) {
+  constexpr double kNoticedWaits = 0.01;  // of the wall time
+  if (ratio(a.idle().time(IdleCause::kSynchronization), a.length()) < kNoticedWaits) return;
+  const SyncKind wait =
+      main_call(a, IdleCause::kSynchronization, covered_by(a, IdleCause::kSynchronization));
+  if (!forbids_capture(wait)) return;
+  f.change_code = fmt::format(
+      "First remove what waits for the GPU inside the step ({}): a step that waits cannot be "
+      "captured as a graph. Then: {}",
+      wait.text, f.change_code);
+}
+
 }  // namespace
 
 std::vector<Finding> idle_time(const Assessment& a) {
@@ -366,8 +386,8 @@ std::vector<Finding> idle_time(const Assessment& a) {
       if (ratio(f.time, a.length()) < text.noticed) continue;
     }
     find_places(finder, f);
-    const std::string_view call = main_call(a, text.cause, f.covered);
-    write_title(a, text, call, f);
+    const SyncKind call = main_call(a, text.cause, f.covered);
+    write_title(a, text, call.text, f);
     if (text.cause == IdleCause::kHost) add_loop(a, f);
     if (text.cause == IdleCause::kHost || text.cause == IdleCause::kHostCode)
       add_contending_thread(a, text.cause, f);
@@ -379,7 +399,10 @@ std::vector<Finding> idle_time(const Assessment& a) {
     Traits traits = text.cause == IdleCause::kCommunication ? Traits{"on_host"} : traits_of(a);
     if (again) traits.add("each_step");
     if (by_tool) traits.add("tool");
+    if (!call.trait.empty()) traits.add(call.trait);
     advise(a, f, traits);
+    if (text.cause == IdleCause::kHost && !by_tool && !traits.has("graphs_used"))
+      name_obstacle(a, f);
     f.confidence = text.confidence;
     f.share = ratio(f.time, a.length());
     f.saving_at_most = f.time;
