@@ -7,6 +7,7 @@
 
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
+#include "analyze/call_loops.h"
 #include "analyze/finding_parts.h"
 #include "analyze/host_threads.h"
 #include "analyze/place.h"
@@ -209,68 +210,20 @@ void write_title(const Assessment& a, const CauseText& text, std::string_view ca
   if (!call.empty()) f.title += fmt::format(" ({})", call);
 }
 
-// A function that one call of another runs several times: its work could be one batch.
-struct CallLoop {
-  EventId caller;  // frame
-  StringId function, module;
-  std::map<EventId, Nanos> calls;  // frames
-
-  Nanos time() const {
-    Nanos sum;
-    for (const auto& [frame, t] : calls) sum += t;
-    return sum;
-  }
-};
-
-// Late launches of a small function are its loop's doing. Calls of different nn.Modules are layers.
+// Late launches of a small function are its loop's doing.
 void add_loop(const Assessment& a, Finding& f) {
-  constexpr size_t kRounds = 4;
-  constexpr double kMuch = 0.4;  // of the late launches
+  const std::optional<CallLoop> loop = find_call_loop(a, f.covered);
+  if (!loop) return;
   PlaceFinder& finder = a.places();
-  if (!finder.has_frames()) return;
-  const EventStore& store = a.input().store;
-  const auto name = [&store](EventId e) { return e.valid() ? store.name_id(e) : StringId{}; };
-  std::map<std::tuple<EventId, StringId, StringId>, CallLoop> loops;
-  for (const CoveredEvent& event : f.covered) {
-    const PlaceIds place = finder.of(event.event);
-    if (!place.frame.valid()) continue;
-    const EventId above = a.input().tree.parent_frame(place.frame);
-    const PlaceIds caller = above.valid() ? finder.of(above) : PlaceIds{};
-    if (!caller.frame.valid() || name(caller.frame) == name(place.frame)) continue;
-    CallLoop& loop = loops[{caller.frame, name(place.frame), name(place.module)}];
-    loop.caller = caller.frame;
-    loop.function = name(place.frame);
-    loop.module = name(place.module);
-    loop.calls[place.frame] += event.time;
-  }
-  struct Merged {
-    EventId caller, function;
-    Nanos time;
-    size_t calls = 0, rounds = 0;
-  };
-  std::map<std::pair<StringId, StringId>, Merged> merged;  // of all steps, by both names
-  for (const auto& [key, loop] : loops) {
-    if (loop.calls.size() < kRounds) continue;
-    Merged& m = merged[{name(loop.caller), loop.function}];
-    m.caller = loop.caller;
-    m.function = loop.calls.begin()->first;
-    m.time += loop.time();
-    m.calls += loop.calls.size();
-    ++m.rounds;
-  }
-  const auto most =
-      std::ranges::max_element(merged, {}, [](const auto& entry) { return entry.second.time; });
-  if (most == merged.end() || ratio(most->second.time, sum_of(f.covered)) < kMuch) return;
-  const Merged& loop = most->second;
-  Place caller = finder.describe(finder.of(loop.caller));
+  Place caller = finder.describe(finder.of(loop->caller));
   caller.op.clear();
-  caller.time = loop.time;
-  caller.share = ratio(loop.time, sum_of(f.covered));
-  const std::string inner = short_place_text(finder.describe(finder.of(loop.function)));
+  caller.time = loop->time;
+  caller.share = ratio(loop->time, sum_of(f.covered));
+  const std::string inner = short_place_text(finder.describe(finder.of(loop->function)));
   f.notes.push_back({"", short_place_text(caller),
                      fmt::format(" calls {} {} times in a row: one call for all of them launches "
                                  "as many kernels as one of these.",
-                                 inner, (loop.calls + loop.rounds - 1) / loop.rounds)});
+                                 inner, loop->calls)});
   constexpr size_t kPlaces = 3;
   if (std::ranges::any_of(f.places, [&](const Place& p) {
         return p.file == caller.file && p.function == caller.function;
@@ -352,6 +305,21 @@ bool add_tool(const Assessment& a, IdleCause cause, Finding& f) {
   return true;
 }
 
+// Late launches of single ops that launch many kernels each, such as a recurrent layer of the
+// vendor's library: the program has no launch to save.
+bool is_in_single_ops(const Assessment& a, const std::vector<CoveredEvent>& covered) {
+  constexpr size_t kManyKernels = 32;
+  constexpr double kNearlyAll = 0.7;
+  const CallTree& tree = a.input().tree;
+  Nanos own;
+  for (const CoveredEvent& event : covered) {
+    const CallId call = event.event.valid() ? tree.call(event.event) : CallId{};
+    const CallId op = call.valid() ? tree.enclosing_op(call) : CallId{};
+    if (op.valid() && tree.launched_in_subtree(op).size() >= kManyKernels) own += event.time;
+  }
+  return ratio(own, sum_of(covered)) >= kNearlyAll;
+}
+
 // What must go before a step can be captured as a graph comes before the advice to do so.
 void name_obstacle(const Assessment& a, Finding& f) {
   constexpr double kNoticedWaits = 0.01;  // of the wall time
@@ -411,6 +379,7 @@ std::vector<Finding> idle_time(const Assessment& a) {
       f.saving_at_most = std::min(a.length(), f.time + work_of(a, f.covered));
     }
     f.projections = {{"none of this time left (upper bound)", {}, f.share}};
+    f.in_single_ops = text.cause == IdleCause::kHost && is_in_single_ops(a, f.covered);
     rate_part_of_whole(f);
     // Of a run that goes on, warm-up is a small part.
     if (f.kind == FindingKind::kFirstUse && !again && f.priority < Priority::kMedium) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analyze/analyses.h"
+#include "analyze/hot_line.h"
 #include "analyze/place.h"
 #include "analyze/priority.h"
 #include "analyze/saving_range.h"
@@ -57,6 +58,16 @@ void put_uncertain_chains_last(std::vector<Finding>& findings, Nanos length) {
   }
 }
 
+// Behind what is as urgent: it names no cause.
+void add_hot_line(const Assessment& a, std::vector<Finding>& findings) {
+  std::optional<Finding> line = find_hot_line(a, findings);
+  if (!line) return;
+  cap_priority(a, *line);
+  const auto after = std::ranges::find_if(
+      findings, [&](const Finding& f) { return f.priority > line->priority && f.under.empty(); });
+  findings.insert(after, std::move(*line));
+}
+
 }  // namespace
 
 std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
@@ -102,6 +113,7 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   const bool has_steps = a.base().kind < TimeBaseKind::kRecording;
   put_waits_before_late_launches(all, has_steps ? a.base().steps.size() : 0, a.length());
   put_uncertain_chains_last(all, a.length());
+  add_hot_line(a, all);
   return all;
 }
 

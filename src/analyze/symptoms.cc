@@ -32,6 +32,7 @@ int vagueness(FindingKind kind) {
   switch (kind) {
     case FindingKind::kLowEfficiency:
     case FindingKind::kShortKernels:
+    case FindingKind::kHotLine:
       return 3;
     case FindingKind::kFusibleChain:
     case FindingKind::kExposedCopies:

@@ -232,7 +232,9 @@ std::span<const std::string_view> trait_names() {
                              "from_pageable",
                              "blocking_copy",
                              "asked_for",
-                             "checks"});
+                             "checks",
+                             "whole_model",
+                             "convolutions"});
     return list;
   }();
   return names;

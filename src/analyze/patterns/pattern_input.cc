@@ -33,7 +33,9 @@ constexpr std::string_view kRoleNames[] = {"softmax",
                                            "makes_weight",
                                            "packs_weights",
                                            "chooses",
-                                           "needs_wide"};
+                                           "needs_wide",
+                                           "fallback",
+                                           "allocates"};
 static_assert(std::size(kRoleNames) == static_cast<size_t>(Role::kCount));
 static_assert(std::size(kRoleNames) <= 32, "a bit for each role");
 

@@ -36,6 +36,8 @@ enum class Role : uint8_t {
   kPacksWeights,
   kChooses,
   kNeedsWide,
+  kFallback,
+  kAllocates,
   kCount,
 };
 
