@@ -21,6 +21,24 @@ void by_urgency(std::vector<Finding>& findings) {
   sort_runs(findings, [](const Finding& x, const Finding& y) { return x.priority < y.priority; });
 }
 
+// Of those equally urgent by the middle of what they may save, with what is listed under each.
+void by_likely_saving(std::vector<Finding>& findings) {
+  std::vector<std::vector<Finding>> groups;
+  for (Finding& f : findings) {
+    if (f.under.empty() || groups.empty()) groups.emplace_back();
+    groups.back().push_back(std::move(f));
+  }
+  std::ranges::stable_sort(groups, [](const auto& x, const auto& y) {
+    const auto key = [](const Finding& f) {
+      return std::tuple(f.priority, -(f.saving_at_least.count + f.saving_at_most.count));
+    };
+    return key(x.front()) < key(y.front());
+  });
+  findings.clear();
+  for (std::vector<Finding>& group : groups)
+    for (Finding& f : group) findings.push_back(std::move(f));
+}
+
 constexpr double kForCertain = 0.01;  // of the wall time
 
 bool may_save_nothing(const Finding& f, Nanos length) {
@@ -108,7 +126,10 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   for (Finding& finding : all) cap_priority(a, finding);
   // The most urgent first; of those equally urgent, by what they may save.
   by_urgency(all);
-  if (ranges) ranges->widen(all);
+  if (ranges) {
+    ranges->widen(all);
+    by_likely_saving(all);
+  }
   lower_uncertain(all, a.length());
   const bool has_steps = a.base().kind < TimeBaseKind::kRecording;
   put_waits_before_late_launches(all, has_steps ? a.base().steps.size() : 0, a.length());
