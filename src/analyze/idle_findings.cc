@@ -293,13 +293,14 @@ void add_contending_thread(const Assessment& a, IdleCause cause, Finding& f) {
 
 // Late launches are the tool's where it is around most ops.
 bool add_tool(const Assessment& a, IdleCause cause, Finding& f) {
-  std::optional<ToolLeftOn> tool = find_tool_left_on(a);
+  std::optional<ToolLeftOn> tool = find_tool_left_on(a, f.covered);
   if (!tool) return false;
   f.title = fmt::format("{}: a tool runs Python code around each op ({})",
                         amount_text(a, cause, f.time), tool->file);
   f.notes.push_back(
       {"", std::string(tool->file),
-       fmt::format(" is around {} of the ops that launch GPU work.", percent_text(tool->share))});
+       fmt::format(" is around {} of the ops that launch GPU work, and {} of this idle time.",
+                   percent_text(tool->share), percent_text(tool->of_time))});
   f.subject = tool->file;
   if (!tool->enter.file.empty()) f.places.insert(f.places.begin(), std::move(tool->enter));
   return true;

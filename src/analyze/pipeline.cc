@@ -39,6 +39,16 @@ void by_likely_saving(std::vector<Finding>& findings) {
     for (Finding& f : group) findings.push_back(std::move(f));
 }
 
+// What removes work exactly is still measured with an error: no saving is one number.
+void spread_single_numbers(std::vector<Finding>& findings) {
+  constexpr double kAtLeast = 0.85;  // of what was predicted, as measured (bench/results, ledger)
+  for (Finding& f : findings) {
+    if (f.saving_at_least < f.saving_at_most || f.saving_at_most.count <= 0) continue;
+    f.saving_at_least = {
+        static_cast<int64_t>(kAtLeast * static_cast<double>(f.saving_at_most.count))};
+  }
+}
+
 constexpr double kForCertain = 0.01;  // of the wall time
 
 bool may_save_nothing(const Finding& f, Nanos length) {
@@ -130,6 +140,7 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
     ranges->widen(all);
     by_likely_saving(all);
   }
+  spread_single_numbers(all);
   lower_uncertain(all, a.length());
   const bool has_steps = a.base().kind < TimeBaseKind::kRecording;
   put_waits_before_late_launches(all, has_steps ? a.base().steps.size() : 0, a.length());
