@@ -50,6 +50,9 @@ enum class FindingKind : uint8_t {
   kUnusedGradients,
   kRepeatedBackward,
   kStridedReduction,
+  kLargeIntermediate,
+  kFallbackOp,
+  kHotLine,
   kLoopedOptimizer,
   kLoopedProducts,
   kOddSizes,
@@ -148,6 +151,7 @@ struct Finding {
   Nanos time;        // that it takes now
   double share = 0;  // of the wall time
   std::optional<double> efficiency;
+  bool in_single_ops = false;  // idle time between the launches of one op: no code can shorten it
   Nanos with_it;  // of other work and waits that may go with it: see saving_range.h
   GoesWith goes_with;
   // Of the time that the trace's length depends on: to the next band, and to the limit.

@@ -288,4 +288,17 @@ void HostThreads::rewind() {
   overheads_.rewind();
 }
 
+std::vector<Interval> profiler_overheads(const EventStore& store) {
+  std::vector<uint8_t> is_own(store.text_count());  // by name: 1 no, 2 yes
+  std::vector<Interval> spans;
+  for (size_t i = 0; i < store.size(); ++i) {
+    const EventId e(i);
+    if (store.kind(e) != EventKind::kOther || !store.name_id(e).valid()) continue;
+    uint8_t& known = is_own[store.name_id(e).index];
+    if (known == 0) known = role_of_overhead(store.name(e)) == HostRole::kProfiler ? 2 : 1;
+    if (known == 2 && store.end(e) > store.start(e)) spans.push_back({store.start(e), store.end(e)});
+  }
+  return merge_intervals(std::move(spans));
+}
+
 }  // namespace fathom

@@ -10,6 +10,9 @@
 // What the threads of the host do at a time: the question that each moment of an idle GPU asks.
 namespace fathom {
 
+// What profilers record of their own work on the host (buffers, instrumentation), merged.
+std::vector<Interval> profiler_overheads(const EventStore& store);
+
 // What a call, a range or a Python frame is for, as far as that explains an idle GPU.
 enum class HostRole : uint8_t {
   kNone,

@@ -7,6 +7,7 @@
 
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
+#include "analyze/call_loops.h"
 #include "analyze/finding_parts.h"
 #include "analyze/host_threads.h"
 #include "analyze/place.h"
@@ -115,24 +116,31 @@ Nanos sum_of(const std::vector<CoveredEvent>& covered) {
 }
 
 // What most of the time is put down to: how the program asked for a wait, or the call's name.
-std::string_view main_call(const Assessment& a, IdleCause cause,
-                           const std::vector<CoveredEvent>& covered) {
+SyncKind main_call(const Assessment& a, IdleCause cause, const std::vector<CoveredEvent>& covered) {
   const EventStore& store = a.input().store;
-  std::map<std::string_view, Nanos> times;
+  struct Known {
+    Nanos time;
+    std::string_view trait;
+  };
+  std::map<std::string_view, Known> times;
   std::map<StringId, Nanos> by_name;
   if (cause == IdleCause::kSynchronization) {
-    for (const CoveredEvent& event : covered)
-      times[sync_kind(a.input(), event.event)] += event.time;
+    for (const CoveredEvent& event : covered) {
+      const SyncKind kind = sync_kind(a.input(), event.event);
+      Known& known = times[kind.text];
+      known.time += event.time;
+      known.trait = kind.trait;
+    }
   } else if (cause == IdleCause::kAllocation) {
     for (const CoveredEvent& event : covered) by_name[store.name_id(event.event)] += event.time;
-    for (const auto& [name, time] : by_name) times[store.text(name)] += time;
+    for (const auto& [name, time] : by_name) times[store.text(name)].time += time;
   }
-  std::string_view main;
+  SyncKind main;
   Nanos most;
-  for (const auto& [name, time] : times) {
-    if (time <= most) continue;
-    most = time;
-    main = name;
+  for (const auto& [name, known] : times) {
+    if (known.time <= most) continue;
+    most = known.time;
+    main = {name, known.trait};
   }
   return main;
 }
@@ -202,68 +210,20 @@ void write_title(const Assessment& a, const CauseText& text, std::string_view ca
   if (!call.empty()) f.title += fmt::format(" ({})", call);
 }
 
-// A function that one call of another runs several times: its work could be one batch.
-struct CallLoop {
-  EventId caller;  // frame
-  StringId function, module;
-  std::map<EventId, Nanos> calls;  // frames
-
-  Nanos time() const {
-    Nanos sum;
-    for (const auto& [frame, t] : calls) sum += t;
-    return sum;
-  }
-};
-
-// Late launches of a small function are its loop's doing. Calls of different nn.Modules are layers.
+// Late launches of a small function are its loop's doing.
 void add_loop(const Assessment& a, Finding& f) {
-  constexpr size_t kRounds = 4;
-  constexpr double kMuch = 0.4;  // of the late launches
+  const std::optional<CallLoop> loop = find_call_loop(a, f.covered);
+  if (!loop) return;
   PlaceFinder& finder = a.places();
-  if (!finder.has_frames()) return;
-  const EventStore& store = a.input().store;
-  const auto name = [&store](EventId e) { return e.valid() ? store.name_id(e) : StringId{}; };
-  std::map<std::tuple<EventId, StringId, StringId>, CallLoop> loops;
-  for (const CoveredEvent& event : f.covered) {
-    const PlaceIds place = finder.of(event.event);
-    if (!place.frame.valid()) continue;
-    const EventId above = a.input().tree.parent_frame(place.frame);
-    const PlaceIds caller = above.valid() ? finder.of(above) : PlaceIds{};
-    if (!caller.frame.valid() || name(caller.frame) == name(place.frame)) continue;
-    CallLoop& loop = loops[{caller.frame, name(place.frame), name(place.module)}];
-    loop.caller = caller.frame;
-    loop.function = name(place.frame);
-    loop.module = name(place.module);
-    loop.calls[place.frame] += event.time;
-  }
-  struct Merged {
-    EventId caller, function;
-    Nanos time;
-    size_t calls = 0, rounds = 0;
-  };
-  std::map<std::pair<StringId, StringId>, Merged> merged;  // of all steps, by both names
-  for (const auto& [key, loop] : loops) {
-    if (loop.calls.size() < kRounds) continue;
-    Merged& m = merged[{name(loop.caller), loop.function}];
-    m.caller = loop.caller;
-    m.function = loop.calls.begin()->first;
-    m.time += loop.time();
-    m.calls += loop.calls.size();
-    ++m.rounds;
-  }
-  const auto most =
-      std::ranges::max_element(merged, {}, [](const auto& entry) { return entry.second.time; });
-  if (most == merged.end() || ratio(most->second.time, sum_of(f.covered)) < kMuch) return;
-  const Merged& loop = most->second;
-  Place caller = finder.describe(finder.of(loop.caller));
+  Place caller = finder.describe(finder.of(loop->caller));
   caller.op.clear();
-  caller.time = loop.time;
-  caller.share = ratio(loop.time, sum_of(f.covered));
-  const std::string inner = short_place_text(finder.describe(finder.of(loop.function)));
+  caller.time = loop->time;
+  caller.share = ratio(loop->time, sum_of(f.covered));
+  const std::string inner = short_place_text(finder.describe(finder.of(loop->function)));
   f.notes.push_back({"", short_place_text(caller),
                      fmt::format(" calls {} {} times in a row: one call for all of them launches "
                                  "as many kernels as one of these.",
-                                 inner, (loop.calls + loop.rounds - 1) / loop.rounds)});
+                                 inner, loop->calls)});
   constexpr size_t kPlaces = 3;
   if (std::ranges::any_of(f.places, [&](const Place& p) {
         return p.file == caller.file && p.function == caller.function;
@@ -333,16 +293,45 @@ void add_contending_thread(const Assessment& a, IdleCause cause, Finding& f) {
 
 // Late launches are the tool's where it is around most ops.
 bool add_tool(const Assessment& a, IdleCause cause, Finding& f) {
-  std::optional<ToolLeftOn> tool = find_tool_left_on(a);
+  std::optional<ToolLeftOn> tool = find_tool_left_on(a, f.covered);
   if (!tool) return false;
   f.title = fmt::format("{}: a tool runs Python code around each op ({})",
                         amount_text(a, cause, f.time), tool->file);
   f.notes.push_back(
       {"", std::string(tool->file),
-       fmt::format(" is around {} of the ops that launch GPU work.", percent_text(tool->share))});
+       fmt::format(" is around {} of the ops that launch GPU work, and {} of this idle time.",
+                   percent_text(tool->share), percent_text(tool->of_time))});
   f.subject = tool->file;
   if (!tool->enter.file.empty()) f.places.insert(f.places.begin(), std::move(tool->enter));
   return true;
+}
+
+// Late launches of single ops that launch many kernels each, such as a recurrent layer of the
+// vendor's library: the program has no launch to save.
+bool is_in_single_ops(const Assessment& a, const std::vector<CoveredEvent>& covered) {
+  constexpr size_t kManyKernels = 32;
+  constexpr double kNearlyAll = 0.7;
+  const CallTree& tree = a.input().tree;
+  Nanos own;
+  for (const CoveredEvent& event : covered) {
+    const CallId call = event.event.valid() ? tree.call(event.event) : CallId{};
+    const CallId op = call.valid() ? tree.enclosing_op(call) : CallId{};
+    if (op.valid() && tree.launched_in_subtree(op).size() >= kManyKernels) own += event.time;
+  }
+  return ratio(own, sum_of(covered)) >= kNearlyAll;
+}
+
+// What must go before a step can be captured as a graph comes before the advice to do so.
+void name_obstacle(const Assessment& a, Finding& f) {
+  constexpr double kNoticedWaits = 0.01;  // of the wall time
+  if (ratio(a.idle().time(IdleCause::kSynchronization), a.length()) < kNoticedWaits) return;
+  const SyncKind wait =
+      main_call(a, IdleCause::kSynchronization, covered_by(a, IdleCause::kSynchronization));
+  if (!forbids_capture(wait)) return;
+  f.change_code = fmt::format(
+      "First remove what waits for the GPU inside the step ({}): a step that waits cannot be "
+      "captured as a graph. Then: {}",
+      wait.text, f.change_code);
 }
 
 }  // namespace
@@ -366,8 +355,8 @@ std::vector<Finding> idle_time(const Assessment& a) {
       if (ratio(f.time, a.length()) < text.noticed) continue;
     }
     find_places(finder, f);
-    const std::string_view call = main_call(a, text.cause, f.covered);
-    write_title(a, text, call, f);
+    const SyncKind call = main_call(a, text.cause, f.covered);
+    write_title(a, text, call.text, f);
     if (text.cause == IdleCause::kHost) add_loop(a, f);
     if (text.cause == IdleCause::kHost || text.cause == IdleCause::kHostCode)
       add_contending_thread(a, text.cause, f);
@@ -379,7 +368,10 @@ std::vector<Finding> idle_time(const Assessment& a) {
     Traits traits = text.cause == IdleCause::kCommunication ? Traits{"on_host"} : traits_of(a);
     if (again) traits.add("each_step");
     if (by_tool) traits.add("tool");
+    if (!call.trait.empty()) traits.add(call.trait);
     advise(a, f, traits);
+    if (text.cause == IdleCause::kHost && !by_tool && !traits.has("graphs_used"))
+      name_obstacle(a, f);
     f.confidence = text.confidence;
     f.share = ratio(f.time, a.length());
     f.saving_at_most = f.time;
@@ -388,6 +380,7 @@ std::vector<Finding> idle_time(const Assessment& a) {
       f.saving_at_most = std::min(a.length(), f.time + work_of(a, f.covered));
     }
     f.projections = {{"none of this time left (upper bound)", {}, f.share}};
+    f.in_single_ops = text.cause == IdleCause::kHost && is_in_single_ops(a, f.covered);
     rate_part_of_whole(f);
     // Of a run that goes on, warm-up is a small part.
     if (f.kind == FindingKind::kFirstUse && !again && f.priority < Priority::kMedium) {

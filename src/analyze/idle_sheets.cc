@@ -63,7 +63,7 @@ class IdleCauseRows {
       const PlaceIds ids = finder_.of(blame.event);
       const Key key{name(ids.frame), ids.frame.valid() ? StringId{} : name(ids.op),
                     are_waits ? StringId{} : plain_name(blame.event),
-                    are_waits ? sync_kind(a_.input(), blame.event) : std::string_view{}};
+                    are_waits ? sync_kind(a_.input(), blame.event).text : std::string_view{}};
       CausePlace& place = merged[key];
       if (place.count == 0) place = {ids, blame.event, plain_name(blame.event), 0, {}};
       ++place.count;
@@ -94,7 +94,7 @@ class IdleCauseRows {
     for (size_t i = 0; i < std::min(kMostRows, places.size()); ++i) {
       const CausePlace& place = places[i];
       row(c, cut_to_bytes(place_text(finder_.describe(place.first)), kNameShown),
-          is_wait ? std::string(sync_kind(a_.input(), place.example))
+          is_wait ? std::string(sync_kind(a_.input(), place.example).text)
                   : shown_frame(a_.input().store.text(place.name).substr(0, kNameRead)),
           static_cast<int64_t>(place.count), place.time);
       listed += place.time;

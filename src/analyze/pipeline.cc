@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analyze/analyses.h"
+#include "analyze/hot_line.h"
 #include "analyze/place.h"
 #include "analyze/priority.h"
 #include "analyze/saving_range.h"
@@ -18,6 +19,34 @@ namespace {
 
 void by_urgency(std::vector<Finding>& findings) {
   sort_runs(findings, [](const Finding& x, const Finding& y) { return x.priority < y.priority; });
+}
+
+// Of those equally urgent by the middle of what they may save, with what is listed under each.
+void by_likely_saving(std::vector<Finding>& findings) {
+  std::vector<std::vector<Finding>> groups;
+  for (Finding& f : findings) {
+    if (f.under.empty() || groups.empty()) groups.emplace_back();
+    groups.back().push_back(std::move(f));
+  }
+  std::ranges::stable_sort(groups, [](const auto& x, const auto& y) {
+    const auto key = [](const Finding& f) {
+      return std::tuple(f.priority, -(f.saving_at_least.count + f.saving_at_most.count));
+    };
+    return key(x.front()) < key(y.front());
+  });
+  findings.clear();
+  for (std::vector<Finding>& group : groups)
+    for (Finding& f : group) findings.push_back(std::move(f));
+}
+
+// What removes work exactly is still measured with an error: no saving is one number.
+void spread_single_numbers(std::vector<Finding>& findings) {
+  constexpr double kAtLeast = 0.85;  // of what was predicted, as measured (bench/results, ledger)
+  for (Finding& f : findings) {
+    if (f.saving_at_least < f.saving_at_most || f.saving_at_most.count <= 0) continue;
+    f.saving_at_least = {
+        static_cast<int64_t>(kAtLeast * static_cast<double>(f.saving_at_most.count))};
+  }
 }
 
 constexpr double kForCertain = 0.01;  // of the wall time
@@ -55,6 +84,16 @@ void put_uncertain_chains_last(std::vector<Finding>& findings, Nanos length) {
     std::stable_partition(begin, end, [&](const Finding& f) { return !is_uncertain(f); });
     begin = end;
   }
+}
+
+// Behind what is as urgent: it names no cause.
+void add_hot_line(const Assessment& a, std::vector<Finding>& findings) {
+  std::optional<Finding> line = find_hot_line(a, findings);
+  if (!line) return;
+  cap_priority(a, *line);
+  const auto after = std::ranges::find_if(
+      findings, [&](const Finding& f) { return f.priority > line->priority && f.under.empty(); });
+  findings.insert(after, std::move(*line));
 }
 
 }  // namespace
@@ -97,11 +136,16 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   for (Finding& finding : all) cap_priority(a, finding);
   // The most urgent first; of those equally urgent, by what they may save.
   by_urgency(all);
-  if (ranges) ranges->widen(all);
+  if (ranges) {
+    ranges->widen(all);
+    by_likely_saving(all);
+  }
+  spread_single_numbers(all);
   lower_uncertain(all, a.length());
   const bool has_steps = a.base().kind < TimeBaseKind::kRecording;
   put_waits_before_late_launches(all, has_steps ? a.base().steps.size() : 0, a.length());
   put_uncertain_chains_last(all, a.length());
+  add_hot_line(a, all);
   return all;
 }
 

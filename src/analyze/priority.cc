@@ -36,6 +36,7 @@ void rate_op(Finding& f, bool is_top, double efficiency, double category_share) 
 }
 
 void rate_part_of_whole(Finding& f) {
+  if (f.in_single_ops) return rate(f, Priority::kMedium, "between the launches of single ops");
   if (f.share > 0.30) return rate(f, Priority::kCritical, "over 30 % of the wall time");
   if (f.share > 0.15) return rate(f, Priority::kHigh, "over 15 % of the wall time");
   rate(f, Priority::kMedium, "no more than 15 % of the wall time");

@@ -35,7 +35,8 @@ bool keeps_ops(FindingKind kind) {
   return kind == FindingKind::kImageLayout || kind == FindingKind::kWideProducts ||
          kind == FindingKind::kOddSizes || kind == FindingKind::kRecompute ||
          kind == FindingKind::kDiscardedRows || kind == FindingKind::kFullMask ||
-         kind == FindingKind::kProductOrder || kind == FindingKind::kStridedReduction;
+         kind == FindingKind::kProductOrder || kind == FindingKind::kStridedReduction ||
+         kind == FindingKind::kFallbackOp;
 }
 
 bool is_loop(FindingKind kind) {
@@ -89,6 +90,8 @@ bool replaces_work(FindingKind kind) {
     case FindingKind::kUnusedGradients:
     case FindingKind::kRepeatedBackward:
     case FindingKind::kStridedReduction:
+    case FindingKind::kLargeIntermediate:
+    case FindingKind::kFallbackOp:
       return true;
     default:
       return false;

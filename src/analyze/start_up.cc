@@ -16,7 +16,7 @@ constexpr Nanos kLongCall{1'000'000};
 
 // Whether first use can be a large part at all, without a look at the gaps: calls of the driver
 // that take long and neither copy nor wait, or a compiler's spans.
-bool may_start_up(const SheetInput& input) {
+bool may_start_up(const SheetInput& input, double worth_it) {
   const EventStore& store = input.store;
   Nanos first{INT64_MAX}, last{INT64_MIN}, loading;
   for (size_t i = 0; i < store.size(); ++i) {
@@ -34,7 +34,7 @@ bool may_start_up(const SheetInput& input) {
     if (!has("Memcpy") && !has("Memset") && !has("Synchronize")) loading += store.duration(e);
   }
   if (last <= first) return false;
-  return ratio(loading, last - first) >= kWorthIt / 20 || !SetupSpans(store).empty();
+  return ratio(loading, last - first) >= worth_it / 20 || !SetupSpans(store).empty();
 }
 
 // The GPU that most of the work is on.
@@ -128,21 +128,27 @@ class WindowFinder {
   std::vector<Nanos> before_;    // their sum before each
 };
 
-}  // namespace
+struct StartUp {
+  bool is_there = false;  // first use of at least the part asked for
+  std::optional<Scope::SteadyState> steady;
+};
 
-std::optional<Scope::SteadyState> find_steady_state(const SheetInput& input) {
-  if (input.scope.steps || input.scope.steady || !input.tree.has_launches() || !may_start_up(input))
+StartUp find_start_up(const SheetInput& input, double worth_it) {
+  if (input.scope.steps || input.scope.steady || !input.tree.has_launches() ||
+      !may_start_up(input, worth_it))
     return {};
   const std::vector<DeviceWork> devices = work_by_device(input);
   const TimeBase base = find_time_base(input, devices);
   if (base.kind == TimeBaseKind::kSteps || base.kind == TimeBaseKind::kGpuSpan) return {};
   const IdleTime idle = explain_idle_time(input, base, devices);
   const auto device = busiest(base, idle);
-  if (!device || ratio(idle.time(IdleCause::kFirstUse), base.wall()) < kWorthIt) return {};
+  if (!device || ratio(idle.time(IdleCause::kFirstUse), base.wall()) < worth_it) return {};
+  StartUp found;
+  found.is_there = true;
   const DeviceIdle& of_device = idle.devices[*device];
   const std::vector<EventId>& work = devices[*device].work;
   const auto window = WindowFinder(base, of_device, launches_of(input, work)).find();
-  if (!window || window->begin <= base.begin()) return {};
+  if (!window || window->begin <= base.begin()) return found;
   // What was launched before is part of the start-up, until it has run.
   Nanos begin = window->begin, first_use;
   for (const EventId e : work)
@@ -151,7 +157,24 @@ std::optional<Scope::SteadyState> find_steady_state(const SheetInput& input) {
   for (const IdleStretch& stretch : of_device.stretches)
     if (stretch.cause == IdleCause::kFirstUse && stretch.when.end <= window->begin)
       first_use += stretch.when.end - stretch.when.begin;
-  return Scope::SteadyState{{begin, window->end}, {base.begin(), base.end()}, first_use};
+  found.steady = {{begin, window->end}, {base.begin(), base.end()}, first_use};
+  return found;
+}
+
+}  // namespace
+
+std::optional<Scope::SteadyState> find_steady_state(const SheetInput& input) {
+  return find_start_up(input, kWorthIt).steady;
+}
+
+SteadyPair find_steady_states(const SheetInput& a, const SheetInput& b) {
+  constexpr double kAnyAtAll = 0.01;  // of the wall time
+  SteadyPair found{find_steady_state(a), find_steady_state(b)};
+  if (found.first.has_value() == found.second.has_value()) return found;
+  const StartUp other = find_start_up(found.first ? b : a, kAnyAtAll);
+  if (other.is_there && !other.steady) return {};
+  (found.first ? found.second : found.first) = other.steady;
+  return found;
 }
 
 }  // namespace fathom

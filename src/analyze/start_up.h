@@ -15,4 +15,10 @@ namespace fathom {
 // steps, where the start-up is short, or where it is not clear when it ends.
 std::optional<Scope::SteadyState> find_steady_state(const SheetInput& input);
 
+// Of two recordings that are compared: where one has such a start-up, it is left out of the other
+// as well, however short; where it is not clear when the other's ends, of neither.
+using SteadyPair =
+    std::pair<std::optional<Scope::SteadyState>, std::optional<Scope::SteadyState>>;
+SteadyPair find_steady_states(const SheetInput& a, const SheetInput& b);
+
 }  // namespace fathom

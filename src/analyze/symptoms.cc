@@ -27,16 +27,23 @@ bool is_about_idle_time(FindingKind kind) {
   }
 }
 
-// How little a kind tells of why: patterns 1, what they show as 2, how far an op is from a limit 3.
+// How little a kind tells of why: work for nobody 0, patterns 1, what they show as 2, how far an op
+// is from a limit 3.
 int vagueness(FindingKind kind) {
   switch (kind) {
     case FindingKind::kLowEfficiency:
     case FindingKind::kShortKernels:
+    case FindingKind::kHotLine:
       return 3;
     case FindingKind::kFusibleChain:
     case FindingKind::kExposedCopies:
     case FindingKind::kExposedCommunication:
       return 2;
+    // The work is not needed at all, or not done like this: how fast it is tells less.
+    case FindingKind::kFallbackOp:
+    case FindingKind::kUnusedGradients:
+    case FindingKind::kRepeatedBackward:
+      return 0;
     default:
       return 1;
   }

@@ -57,20 +57,24 @@ ToolFrames find_frames(const EventStore& store) {
   return found;
 }
 
-// The op that the program calls is around the tool's frame, the one that launches is in it.
-bool is_in_tool(const CallTree& tree, const ToolFrames& tool, EventId work) {
+bool is_in_frames(const CallTree& tree, const ToolFrames& tool, EventId frame) {
   constexpr int kFramesAround = 24;
-  const CallId launch = tree.launch(work);
-  EventId frame = launch.valid() ? tree.frame(launch) : EventId{};
   for (int i = 0; i < kFramesAround && frame.valid(); ++i, frame = tree.parent_frame(frame))
     if (tool.around_ops.contains(frame)) return true;
   return false;
 }
 
+// The op that the program calls is around the tool's frame, the one that launches is in it.
+bool is_in_tool(const CallTree& tree, const ToolFrames& tool, EventId work) {
+  const CallId launch = tree.launch(work);
+  return launch.valid() && is_in_frames(tree, tool, tree.frame(launch));
+}
+
 }  // namespace
 
-std::optional<ToolLeftOn> find_tool_left_on(const Assessment& a) {
-  constexpr double kMostOps = 0.5;
+std::optional<ToolLeftOn> find_tool_left_on(const Assessment& a,
+                                            std::span<const CoveredEvent> late) {
+  constexpr double kMostOps = 0.5, kMostTime = 0.5;
   if (!a.places().has_frames() || a.calls().empty()) return {};
   const ToolFrames tool = find_frames(a.input().store);
   if (tool.around_ops.empty()) return {};
@@ -78,8 +82,18 @@ std::optional<ToolLeftOn> find_tool_left_on(const Assessment& a) {
     return !call.op->kernels.empty() && is_in_tool(a.input().tree, tool, call.op->kernels.front());
   });
   ToolLeftOn found{
-      tool.file, static_cast<double>(inside) / static_cast<double>(a.calls().size()), {}};
+      tool.file, static_cast<double>(inside) / static_cast<double>(a.calls().size()), {}, 0};
   if (found.share < kMostOps) return {};
+  // Only the idle time while its frames run is the tool's.
+  Nanos all, inside_it;
+  for (const CoveredEvent& event : late) {
+    all += event.time;
+    const CallId call = event.event.valid() ? a.input().tree.call(event.event) : CallId{};
+    if (call.valid() && is_in_frames(a.input().tree, tool, a.input().tree.frame(call)))
+      inside_it += event.time;
+  }
+  found.of_time = ratio(inside_it, all);
+  if (found.of_time < kMostTime) return {};
   const std::vector<Place> places = a.places().places_of(tool.enters, nullptr, 1);
   if (!places.empty()) found.enter = places.front();
   return found;

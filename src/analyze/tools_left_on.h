@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "analyze/assessment.h"
@@ -12,9 +13,11 @@ namespace fathom {
 // counter, a checker, a log.
 struct ToolLeftOn {
   std::string_view file;
-  double share = 0;  // of the ops that launch GPU work
-  Place enter;       // where the program turns it on; without a file where that is not recorded
+  double share = 0;    // of the ops that launch GPU work
+  Place enter;         // where the program turns it on; without a file where that is not recorded
+  double of_time = 0;  // of the late launches asked for: those inside of its frames
 };
-std::optional<ToolLeftOn> find_tool_left_on(const Assessment& assessment);
+std::optional<ToolLeftOn> find_tool_left_on(const Assessment& assessment,
+                                            std::span<const CoveredEvent> late);
 
 }  // namespace fathom

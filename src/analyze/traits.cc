@@ -225,7 +225,16 @@ std::span<const std::string_view> trait_names() {
                              "inverse",
                              "unchanged",
                              "tool",
-                             "one_warp"});
+                             "one_warp",
+                             "reads_value",
+                             "sized_by_values",
+                             "to_host",
+                             "from_pageable",
+                             "blocking_copy",
+                             "asked_for",
+                             "checks",
+                             "whole_model",
+                             "convolutions"});
     return list;
   }();
   return names;

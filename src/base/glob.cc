@@ -13,8 +13,12 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
       ++p;
       ++t;
     } else if (star != std::string_view::npos) {
-      p = star + 1;  // let the last * take one character more
-      t = ++resume;
+      p = star + 1;  // let the last * take one character more, up to where the next one fits
+      ++resume;
+      if (p < pattern.size() && pattern[p] != '?' && pattern[p] != '*')
+        resume = text.find(pattern[p], resume);
+      if (resume == std::string_view::npos) return false;
+      t = resume;
     } else {
       return false;
     }

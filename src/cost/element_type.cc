@@ -1,6 +1,7 @@
 #include "cost/element_type.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string>
 #include <unordered_map>
@@ -34,7 +35,11 @@ const ElementType* find_element_type(std::string_view trace_type) {
   if (const size_t colons = trace_type.find("::"); colons != std::string_view::npos) {
     trace_type.remove_prefix(colons + 2);
   }
-  const auto found = built_in_types().find(small_letters(trace_type));
+  // Asked for each argument of each call: no string is made of it.
+  std::array<char, 32> small{};
+  if (trace_type.size() > small.size()) return nullptr;
+  std::ranges::transform(trace_type, small.begin(), small_letter);
+  const auto found = built_in_types().find({small.data(), trace_type.size()});
   return found == built_in_types().end() ? nullptr : &found->second;
 }
 

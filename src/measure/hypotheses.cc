@@ -254,7 +254,8 @@ CountingTool counting_tool(const CounterOrigin& origin) {
   return origin.tool.starts_with("rocprof") ? CountingTool::kRocprof : CountingTool::kRecord;
 }
 
-std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values, CountingTool tool) {
+std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values, CountingTool tool,
+                                              ListMissing list) {
   // A name of a formula lies at one place of the data, and is asked for again and again.
   std::unordered_map<const char*, std::optional<double>> known;
   const Formula::Lookup lookup = [&](std::string_view name) -> std::optional<double> {
@@ -274,6 +275,7 @@ std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values, Coun
     const std::optional<double> refuted =
         hypothesis.unless.empty() ? 0 : hypothesis.unless.value(lookup);
     const auto add_missing = [&](const Formula& formula) {
+      if (list == ListMissing::kNo) return;
       for (const std::string_view name : formula.missing(lookup))
         add_roots(name, lookup, one.missing);
     };
@@ -291,7 +293,7 @@ std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values, Coun
       add_missing(hypothesis.when);
       add_missing(hypothesis.unless);
     }
-    one.command = command_for(one.missing, tool);
+    if (list == ListMissing::kYes) one.command = command_for(one.missing, tool);
     tested.push_back(std::move(one));
   }
   rank(values, tested);

@@ -64,10 +64,15 @@ struct TestedHypothesis {
 enum class CountingTool : uint8_t { kRecord, kNcu, kRocprof };
 CountingTool counting_tool(const CounterOrigin& origin);
 
+// Whether the values that a test lacks are listed, with the command that gets them: most of the
+// work of a test where nothing was counted.
+enum class ListMissing : uint8_t { kYes, kNo };
+
 // Those that apply to the kernel: confirmed ones first, causes before what they explain and then
 // by what they can save; the others in the order of the data.
 std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values,
-                                              CountingTool tool = CountingTool::kRecord);
+                                              CountingTool tool = CountingTool::kRecord,
+                                              ListMissing list = ListMissing::kYes);
 
 // Time besides a run's own that its removal can save: what the GPU waits or copies before it.
 double micros_before(const Hypothesis& hypothesis, const HardwareValues& values);

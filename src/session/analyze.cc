@@ -159,14 +159,12 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   analysis.summary.clocks = summarize_clocks(input);
   std::vector<std::string> package_paths;
   for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);
-  // The story is of the whole run, its start included.
-  std::optional<Assessment> whole;
-  if (done.steady) whole.emplace(input, *ops.get(), platform);
   const RunStory story = TRY(tell_story(
-      trace, whole ? *whole : assessment, done.findings,
+      trace, assessment, done.findings,
       has_counters
           ? contexts
-          : launch_contexts(input, recorded_on != nullptr ? recorded_on : platform, kMostContexts),
+          : launch_contexts(assessment.input(), recorded_on != nullptr ? recorded_on : platform, kMostContexts,
+                            true, kAskedContexts),
       options));
   analysis.summary.phases = story_phases_text(story, screen_safe);
   const AnalysisView view{analysis.summary, assessment, done.findings, package_paths, story};

@@ -63,7 +63,7 @@ Result<DiffReport> compare(const Trace& a, const Trace& b, const Scope& scope_a,
   const SheetInput whole_a(a.store, a.tree, scope_a), whole_b(b.store, b.tree, scope_b);
   TRY(check_scope(whole_a, a.path));
   TRY(check_scope(whole_b, b.path));
-  const auto steady_a = SteadyInput::of(whole_a), steady_b = SteadyInput::of(whole_b);
+  const auto [steady_a, steady_b] = SteadyInput::of_both(whole_a, whole_b);
   const SheetInput& input_a = steady_a ? steady_a->input : whole_a;
   const SheetInput& input_b = steady_b ? steady_b->input : whole_b;
   DiffReport report;

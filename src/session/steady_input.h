@@ -16,6 +16,9 @@ struct SteadyInput {
 
   // Null where the whole is the steady state, or it is not clear what is.
   static std::unique_ptr<const SteadyInput> of(const SheetInput& whole);
+  // Of two that are compared: find_steady_states.
+  using Pair = std::pair<std::unique_ptr<const SteadyInput>, std::unique_ptr<const SteadyInput>>;
+  static Pair of_both(const SheetInput& a, const SheetInput& b);
 
   SteadyInput(const SheetInput& whole, const Scope& of_steady)
       : scope(of_steady),

@@ -11,6 +11,7 @@
 #include "report/trace/run_story.h"
 #include "session/counted_run.h"
 #include "session/counters.h"
+#include "session/steady_input.h"
 #include "session/summarize.h"
 
 namespace fathom {
@@ -115,14 +116,18 @@ Result<RunStory> tell_whole(const Trace& trace, const Scope& scope, const StoryO
       add_own_counters(trace, *a.counters, measures);
   }
   if (a.samples != nullptr) measures.add_samples(*a.samples);
-  const SheetInput input(trace.store, trace.tree, scope, std::move(measures));
-  TRY(check_scope(input, trace.path));
-  TRY(check_steps_have_work(input, trace.path));
+  const SheetInput whole(trace.store, trace.tree, scope, std::move(measures));
+  TRY(check_scope(whole, trace.path));
+  TRY(check_steps_have_work(whole, trace.path));
   const Platform* recorded_on = detect_platform(trace, scope.device);
   const Platform* platform = a.platform != nullptr ? a.platform : recorded_on;
-  const std::vector<Launcher> launchers = find_launchers(input);
-  const MeasuredOps ops(input, launchers);
-  const Assessment assessment(input, ops, platform);
+  // The same window as the findings of `analyze`; what is asked for may lie outside of it.
+  const auto steady =
+      has_timeline && options.selection.empty() ? SteadyInput::of(whole) : nullptr;
+  const SheetInput& input = steady ? steady->input : whole;
+  std::optional<MeasuredOps> ops;
+  if (!steady) ops.emplace(input, find_launchers(input));
+  const Assessment assessment(input, steady ? steady->ops : *ops, platform);
   const CriticalPath path(input, assessment.base());
   const std::vector<Finding> findings = find_all(assessment, &path);
   const std::vector<KernelContext> contexts = launch_contexts(

@@ -175,12 +175,12 @@ class ContextBuilder {
     allocated_ = allocated_megabytes(input.store);
   }
 
-  KernelContext make(const LaunchGroup& group) const {
+  KernelContext make(const LaunchGroup& group, ListMissing list) const {
     KernelContext out;
     out.launch = group.launch;
     out.first = group.first;
     out.name = cut_to_bytes(input_.store.text(group.launch.name), kLongestName);
-    out.traits = kernel_traits(out.name);
+    out.traits = traits_of(group.launch.name, out.name);
     const KernelCode& code = input_.kernels.code(group.first);
     out.source = code.source;
     out.code_facts = code.facts;
@@ -195,11 +195,18 @@ class ContextBuilder {
     add_derived_values(out.values);
     if (out.file.empty() && platform_ != nullptr && platform_->vendor == "AMD")
       out.tool = CountingTool::kRocprof;
-    out.tested = test_hypotheses(out.values, out.tool);
+    out.tested = test_hypotheses(out.values, out.tool, list);
     return out;
   }
 
  private:
+  // One name has several shapes.
+  const KernelTraits& traits_of(StringId id, std::string_view name) const {
+    const auto [known, is_new] = traits_.try_emplace(id);
+    if (is_new) known->second = kernel_traits(name);
+    return known->second;
+  }
+
   void add_trace_values(const LaunchGroup& group, KernelContext& out) const {
     out.values["runs"] = static_cast<double>(group.events.size());
     out.values["narrow_type"] = names_narrow_type(out.name) ? 1 : 0;
@@ -372,6 +379,7 @@ class ContextBuilder {
   DeviceTimes times_;
   std::vector<CounterColumnReader> readers_;
   std::optional<double> allocated_;
+  mutable std::unordered_map<StringId, KernelTraits> traits_;
   mutable HardwareValues chosen_;
   mutable size_t counted_values_ = 0;
 };
@@ -410,12 +418,13 @@ void tell_shapes_apart(std::vector<KernelContext>& kernels) {
 }  // namespace
 
 std::vector<KernelContext> launch_contexts(const SheetInput& input, const Platform* platform,
-                                           size_t limit, bool has_timeline) {
+                                           size_t limit, bool has_timeline, size_t list_missing) {
   std::vector<KernelContext> out;
   const ContextBuilder builder(input, platform, has_timeline);
   for (const LaunchGroup& group : group_launches(input)) {
     if (out.size() == limit) break;
-    out.push_back(builder.make(group));
+    out.push_back(
+        builder.make(group, out.size() < list_missing ? ListMissing::kYes : ListMissing::kNo));
   }
   tell_shapes_apart(out);
   return out;

@@ -45,10 +45,13 @@ struct KernelContext {
 // order and gaps say nothing.
 std::vector<KernelContext> kernel_contexts(const SheetInput& input, const Platform* platform,
                                            size_t limit, bool has_timeline = true);
-// The same also without counters: what the launches and the trace tell.
+// The same also without counters: what the launches and the trace tell. The first `list_missing`
+// list the values that their tests lack.
 std::vector<KernelContext> launch_contexts(const SheetInput& input, const Platform* platform,
-                                           size_t limit, bool has_timeline = true);
+                                           size_t limit, bool has_timeline = true,
+                                           size_t list_missing = SIZE_MAX);
 constexpr size_t kMostContexts = 1000;
+constexpr size_t kAskedContexts = 21;  // whose missing values a story asks for
 
 // A confirmed hypothesis with the time that its removal could save.
 struct ConfirmedLimit {

@@ -5,6 +5,7 @@
 
 #include "analyze/critical/graph.h"
 #include "analyze/critical/host_parts.h"
+#include "analyze/host_threads.h"
 #include "base/sort_runs.h"
 
 namespace fathom {
@@ -345,7 +346,13 @@ class GraphBuilder {
 }  // namespace
 
 CriticalGraph build_critical_graph(const SheetInput& input, const TimeBase& base) {
-  return GraphBuilder(input, base).build();
+  CriticalGraph graph = GraphBuilder(input, base).build();
+  if (!graph.empty()) {
+    for (const Interval& span : profiler_overheads(input.store))
+      graph.profiler.emplace_back((span.begin - graph.begin).count,
+                                  (span.end - graph.begin).count);
+  }
+  return graph;
 }
 
 }  // namespace fathom

@@ -23,6 +23,7 @@ constexpr PartWords kPartWords[] = {
     {"launch_call", "launch calls"},
     {"sync_return", "return from waits"},
     {"host_pause", "host pauses"},
+    {"profiler", "the profiler"},
     {"kernel", "kernels"},
     {"collective", "collectives"},
     {"copy", "copies"},
@@ -82,16 +83,34 @@ PathPart slice_part(const EventStore& store, const HostSlice& slice) {
   return store.kind(slice.event) == EventKind::kCpuOp ? PathPart::kHostOp : PathPart::kHostCall;
 }
 
+// Of a stretch of the host's time, what the profiler took.
+int64_t profiler_time(const CriticalGraph& g, int64_t begin, int64_t length) {
+  if (g.profiler.empty() || length <= 0) return 0;
+  auto span = std::ranges::upper_bound(g.profiler, begin, {},
+                                       [](const auto& known) { return known.second; });
+  int64_t sum = 0;
+  for (; span != g.profiler.end() && span->first < begin + length; ++span)
+    sum += std::min(span->second, begin + length) - std::max(span->first, begin);
+  return sum;
+}
+
 // Calls visit(part, event, time) for a node that takes so long: of its slices, or of itself. The
 // times add up to its time.
-template <typename Visit>
+template <typename VisitAll>
 void visit_parts(const CriticalGraph& g, const EventStore& store, uint32_t node, int64_t time,
-                 Visit visit) {
-  if (g.kind[node] != NodeKind::kHost) return visit(node_part(g.kind[node]), g.event[node], time);
+                 VisitAll visit_all) {
+  const auto visit = [&](PathPart part, EventId event, int64_t own, int64_t begin, int64_t length) {
+    const int64_t overhead = std::min(own, profiler_time(g, begin, length));
+    if (overhead > 0) visit_all(PathPart::kProfiler, EventId{}, overhead);
+    visit_all(part, event, own - overhead);
+  };
+  if (is_on_gpu(g.kind[node])) return visit_all(node_part(g.kind[node]), g.event[node], time);
+  if (g.kind[node] != NodeKind::kHost)
+    return visit(node_part(g.kind[node]), g.event[node], time, g.start[node], g.duration[node]);
   const double scale = g.duration[node] > 0 && time != g.duration[node]
                            ? static_cast<double>(time) / static_cast<double>(g.duration[node])
                            : 1;
-  int64_t left = time;
+  int64_t left = time, at = g.start[node];
   const std::span<const HostSlice> slices = g.slices_of(node);
   for (size_t i = 0; i < slices.size(); ++i) {
     int64_t part = left;
@@ -100,8 +119,9 @@ void visit_parts(const CriticalGraph& g, const EventStore& store, uint32_t node,
                         : static_cast<int64_t>(static_cast<double>(slices[i].length) * scale);
       part = std::clamp<int64_t>(part, 0, left);
     }
-    visit(slice_part(store, slices[i]), slices[i].event, part);
+    visit(slice_part(store, slices[i]), slices[i].event, part, at, slices[i].length);
     left -= part;
+    at += slices[i].length;
   }
 }
 
@@ -155,6 +175,7 @@ std::string path_shares_text(const PathShares& shares) {
        "host"},
       {sum({PathPart::kHostLaunch}), "launch calls"},
       {sum({PathPart::kSyncReturn}), "return from waits"},
+      {sum({PathPart::kProfiler}), "the profiler"},
       {sum({PathPart::kLaunchLatency, PathPart::kStreamGap, PathPart::kEventWait}),
        "launch latency and kernel gaps"},
       {sum({PathPart::kUnexplained, PathPart::kBefore}), "unexplained delays"},

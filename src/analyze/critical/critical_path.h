@@ -17,6 +17,7 @@ enum class PathPart : uint8_t {
   kHostLaunch,
   kSyncReturn,
   kHostPause,
+  kProfiler,  // its own work, whatever call it is in
   kKernel,
   kCollective,
   kCopy,

@@ -77,6 +77,8 @@ class CriticalGraph {
   // Usual time from the launch call to the start of its work where nothing else holds it up, and
   // between two of one stream.
   int64_t launch_latency = 0, stream_gap = 0;
+  // The profiler's own work on the host (buffers, instrumentation), merged, from `begin` on.
+  std::vector<std::pair<int64_t, int64_t>> profiler;
   size_t early_work = 0;     // GPU work that begins before its launch: clocks differ
   std::string_view missing;  // why there is no graph; empty: there is one
 };

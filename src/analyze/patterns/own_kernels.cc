@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "analyze/finding_parts.h"
 #include "analyze/patterns/pattern_finding.h"
 #include "analyze/patterns/patterns.h"
+#include "analyze/priority.h"
 #include "base/count_text.h"
 
 namespace fathom::patterns {
@@ -87,6 +90,121 @@ std::vector<Finding> slow_own_ops(const PatternInput& in) {
       {least, most, "four times as long as its operands take", "as long as its operands take"});
   f.improve_kernel =
       "Let neighbouring threads read neighbouring addresses, in blocks of 1,024 elements and more.";
+  return {f};
+}
+
+namespace {
+
+// The call of a function of the program; what launches a kernel for it is no part of the program.
+EventId function_of(const PatternInput& in, const AssessedCall& call) {
+  return in.assessment().places().of(call.op->kernels.front()).frame;
+}
+
+// Bytes and elements of the tensors that each call of a function allocates, as far as it launches
+// kernels of its own: their results.
+struct Allocated {
+  double bytes = 0, elements = 0;
+};
+
+std::unordered_map<EventId, Allocated> find_allocated(
+    const PatternInput& in, const std::unordered_set<EventId>& functions) {
+  std::unordered_map<EventId, Allocated> found;
+  std::vector<uint8_t> allocates(in.store().text_count());  // by name: 1 no, 2 yes
+  for (CallId c(0); c.index < in.tree().size(); ++c.index) {
+    const EventId e = in.tree().event(c);
+    if (in.store().kind(e) != EventKind::kCpuOp || !in.store().name_id(e).valid()) continue;
+    uint8_t& known = allocates[in.store().name_id(e).index];
+    if (known == 0) known = has_role(roles_of(in.store().name(e)), Role::kAllocates) ? 2 : 1;
+    if (known == 1) continue;
+    const CallId parent = in.tree().parent(c);
+    if (parent.valid() && in.store().kind(in.tree().event(parent)) == EventKind::kCpuOp) continue;
+    const EventId frame = in.assessment().places().of(e).frame;
+    if (!functions.contains(frame)) continue;
+    const auto args = read_op_args(in.store(), in.store().args_id(e));
+    if (!args || args->inputs.empty()) continue;
+    const ArgValue& first = args->inputs[0];
+    constexpr double kFloat = 4;  // where the type is not an argument
+    double elements = 0, bytes = 0;
+    if (first.is_tensor()) {
+      elements = static_cast<double>(elements_of(first));
+      bytes = bytes_of(first).value_or(kFloat * elements);
+    } else if (const auto dims = read_int_list(first.concrete)) {
+      elements = static_cast<double>(element_count(*dims).value_or(0));
+      const ArgValue* type = args->at(1);
+      const ElementType* element = type != nullptr ? find_scalar_type(type->concrete) : nullptr;
+      bytes = elements * (element != nullptr ? element->bytes() : kFloat);
+    }
+    found[frame].elements += elements;
+    found[frame].bytes += bytes;
+  }
+  return found;
+}
+
+}  // namespace
+
+// A kernel that no op describes writes what its function allocates, and mostly reads about as much.
+std::vector<Finding> slow_own_kernels(const PatternInput& in) {
+  constexpr double kClearly = 4, kShareOfStep = 0.05;
+  if (!in.memory_rate() || !in.assessment().places().has_frames()) return {};
+  std::unordered_set<EventId> functions;
+  std::vector<const AssessedCall*> own;
+  for (const AssessedCall& call : in.calls()) {
+    if (!is_own(*call.assessed) || call.op->kernels.size() != 1 || call.time < kWorthALook ||
+        !in.view(call).args.inputs.empty())
+      continue;
+    const EventId frame = function_of(in, call);
+    if (!frame.valid()) continue;
+    functions.insert(frame);
+    own.push_back(&call);
+  }
+  if (own.empty()) return {};
+  const auto allocated = find_allocated(in, functions);
+  MatchedCalls found;
+  double most = 0, moved = 0, lanes = 0;
+  for (const AssessedCall* call : own) {
+    const auto result = allocated.find(function_of(in, *call));
+    if (result == allocated.end() || result->second.bytes <= 0) continue;
+    const double needed = 2 * result->second.bytes / *in.memory_rate();
+    const double now = seconds_of(call->time);
+    if (now < kClearly * needed) continue;
+    found.add(*call, false);
+    moved += needed;
+    most += (now - needed) * call->assessed->counted;
+    const GpuWork& work = in.store().gpu_work(call->op->kernels.front());
+    if (work.grid && work.block) {
+      const double threads = static_cast<double>(work.grid->x) * work.grid->y * work.grid->z *
+                             work.block->x * work.block->y * work.block->z;
+      lanes = std::max(lanes, threads / result->second.elements);
+    }
+  }
+  if (found.empty() || most < kShareOfStep * seconds_of(in.assessment().length())) return {};
+  const UnifiedOp& longest = ops_by_time(found.calls()).front()->group->first();
+  const std::string name(in.store().name(longest.kernels.front()));
+  PatternText text{
+      FindingKind::kLowEfficiency, name,
+      fmt::format("{} takes {:.0f} times as long as moving its result", name,
+                  found.seconds() / moved),
+      fmt::format("{} take {}; reading and writing as much as their functions allocate takes {}. "
+                  "Its arithmetic and its other operands are not known.",
+                  per_step(in, found.size(), "launch", "launches"),
+                  micros_text(nanos_from(found.seconds())), micros_text(nanos_from(moved))),
+      Confidence::kLow};
+  constexpr double kIdleLanes = 2;
+  if (lanes >= kIdleLanes)
+    text.issue += fmt::format(
+        " It launches {:.1f} threads for each element of the result: most of them have nothing to "
+        "do.",
+        lanes);
+  Finding f = pattern_finding(in, std::move(text), found,
+                              {0, most, "", "as long as its result takes to move"});
+  rate_pattern(f, false);
+  f.change_code =
+      lanes >= kIdleLanes
+          ? "Choose BLOCK by the row: the next power of two above its length, several short rows "
+            "to a block, and as few warps as it fills."
+          : "Check what limits the kernel: products belong on the matrix units (tl.dot), and "
+            "neighbouring threads should read neighbouring addresses.";
+  f.improve_kernel = "Count it (fathom record --counters): occupancy, tensor pipes, DRAM bytes.";
   return {f};
 }
 

@@ -33,7 +33,9 @@ constexpr std::string_view kRoleNames[] = {"softmax",
                                            "makes_weight",
                                            "packs_weights",
                                            "chooses",
-                                           "needs_wide"};
+                                           "needs_wide",
+                                           "fallback",
+                                           "allocates"};
 static_assert(std::size(kRoleNames) == static_cast<size_t>(Role::kCount));
 static_assert(std::size(kRoleNames) <= 32, "a bit for each role");
 
@@ -93,12 +95,12 @@ const ArgValue* OpView::tensor(size_t n) const {
 PatternInput::PatternInput(const Assessment& assessment)
     : a_(assessment), views_(assessment.ops().size()), products_(assessment.ops().size()) {
   const EventStore& events = store();
-  std::vector<bool> seen(events.text_count());
+  names_read_.assign(events.text_count(), false);
   roles_.assign(events.text_count(), 0);
   for (CallId c(0); c.index < tree().size(); ++c.index) {
     const StringId name = events.name_id(tree().event(c));
-    if (!name.valid() || seen[name.index]) continue;
-    seen[name.index] = true;
+    if (!name.valid() || names_read_[name.index]) continue;
+    names_read_[name.index] = true;
     const std::string_view text = events.text(name);
     roles_[name.index] = roles_of(text);
     has_backward_ = has_backward_ || text.find("Backward") != std::string_view::npos ||
@@ -125,8 +127,13 @@ const OpView& PatternInput::view(const AssessedOp& op) const {
     // long ones are not read again for each of them.
     const std::string_view name = op.group->key.name;
     const size_t kernel = name.find("->");
-    slot->roles = roles_of(name.substr(0, kernel));
-    const ArgsId id = store().args_id(op.group->first().event);
+    const EventId first = op.group->first().event;
+    const StringId known = store().name_id(first);
+    const bool is_read = known.valid() && names_read_[known.index];
+    slot->roles = is_read && store().text(known) == name.substr(0, kernel)
+                      ? roles_[known.index]
+                      : roles_of(name.substr(0, kernel));
+    const ArgsId id = store().args_id(first);
     const bool is_long = id.valid() && store().text(store().args(id).dims).size() > kLongArguments;
     if (kernel != std::string_view::npos && is_long) return *slot;
     if (auto args = read_op_args(store(), id)) slot->args = std::move(*args);

@@ -36,6 +36,8 @@ enum class Role : uint8_t {
   kPacksWeights,
   kChooses,
   kNeedsWide,
+  kFallback,
+  kAllocates,
   kCount,
 };
 
@@ -113,6 +115,7 @@ class PatternInput {
   mutable std::vector<std::optional<std::optional<ProductSize>>> products_;
   mutable std::optional<std::vector<CutTensor>> cut_;
   std::vector<uint32_t> roles_;  // by name
+  std::vector<bool> names_read_;
   size_t steps_ = 1;
   bool has_backward_ = false;
   std::optional<double> memory_rate_;

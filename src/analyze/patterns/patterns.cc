@@ -51,6 +51,9 @@ std::vector<Finding> patterns(const Assessment& a) {
       p::cut_rows,
       p::widened_sums,
       p::slow_own_ops,
+      p::slow_own_kernels,
+      p::large_intermediates,
+      p::fallback_ops,
       p::tiny_blocks,
       p::starved_blocks,
   };

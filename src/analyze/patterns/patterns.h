@@ -79,6 +79,12 @@ std::vector<Finding> gathered_products(const PatternInput& in);
 std::vector<Finding> repeated_copies(const PatternInput& in);
 // Rows that are gathered by one index and added by another.
 std::vector<Finding> scattered_messages(const PatternInput& in);
+// A tensor far larger than what it is made of, which is only reduced again.
+std::vector<Finding> large_intermediates(const PatternInput& in);
+// Ops that PyTorch runs without the vendor's library.
+std::vector<Finding> fallback_ops(const PatternInput& in);
+// Kernels of the program against the tensors that their function allocates.
+std::vector<Finding> slow_own_kernels(const PatternInput& in);
 // Dropout, or statistics of a batch norm, in a program that computes no gradients.
 std::vector<Finding> training_mode(const PatternInput& in);
 // Ops that record a graph of gradients in a program that computes none.

@@ -52,6 +52,14 @@ bool keeps_order(const PatternInput& in, const AssessedCall& call) {
   return scales && (other == nullptr || elements_of(*other) == 1);
 }
 
+// Whether the product's kernel applies an activation to its result: then the order is not free.
+bool activates(const PatternInput& in, const AssessedCall& call) {
+  constexpr std::string_view kWords[] = {"relu", "Relu", "RELU", "gelu", "Gelu",
+                                         "GELU", "silu", "Silu", "tanh", "sigmoid"};
+  return call.assessed->group->key.name.find("activation") != std::string_view::npos ||
+         in.any_kernel(*call.op, kWords);
+}
+
 }  // namespace
 
 std::vector<Finding> product_order(const PatternInput& in) {
@@ -71,7 +79,7 @@ std::vector<Finding> product_order(const PatternInput& in) {
     // The gradients of a product read the same tensors, not each other.
     if (in.any_around(calls[i].op->event, "autograd::*")) continue;
     const auto cost = chain_of(*first, *second);
-    if (!cost || cost->other > kWorthIt * cost->now) continue;
+    if (!cost || cost->other > kWorthIt * cost->now || activates(in, calls[i])) continue;
     const double part = cost->other / cost->now;
     for (size_t k = i; k <= next; ++k) {
       found.add(calls[k], false);

@@ -263,6 +263,26 @@ std::vector<Finding> sorted_additions(const PatternInput& in) {
                           traits)};
 }
 
+namespace {
+
+// Whether a call is part of a padding by zeros, which convolutions can do themselves.
+bool pads_with_zeros(const PatternInput& in, const AssessedCall& call) {
+  constexpr size_t kValue = 2;  // the argument's place
+  constexpr int kCallsAround = 16;
+  CallId c = in.tree().call(call.op->event);
+  for (int i = 0; i < kCallsAround && c.valid(); ++i, c = in.tree().parent(c)) {
+    const EventId event = in.tree().event(c);
+    if (in.store().name(event) != "aten::constant_pad_nd") continue;
+    const auto args = read_op_args(in.store(), in.store().args_id(event));
+    const ArgValue* value = args ? args->at(kValue) : nullptr;
+    if (value == nullptr || value->concrete.empty()) return true;  // the default
+    return value->concrete.find_first_not_of("0.-") == std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<Finding> padding_copies(const PatternInput& in) {
   constexpr size_t kNext = 2, kRepeated = 2;
   MatchedCalls found;
@@ -270,7 +290,7 @@ std::vector<Finding> padding_copies(const PatternInput& in) {
   size_t since = 0, paddings = 0;
   for (const AssessedCall& call : in.calls()) {
     const bool moves = in.has(call, Role::kCopy) || in.has(call, Role::kFill);
-    if (moves && in.any_around(call.op->event, "aten::constant_pad_nd")) {
+    if (moves && pads_with_zeros(in, call)) {
       if (since > 0) open.clear();
       since = 0;
       open.push_back(&call);
@@ -318,6 +338,9 @@ int64_t distance_along(const PatternInput& in, const AssessedCall& call) {
   const std::vector<int64_t>& dims = tensor->shape.dims;
   if (dimension < 0) dimension += std::ssize(dims);
   if (dimension < 0 || dimension >= std::ssize(dims)) return 1;
+  // Where the trace has strides, they tell: channels_last has the channels innermost.
+  const std::vector<int64_t>& strides = tensor->shape.strides;
+  if (strides.size() == dims.size()) return strides[static_cast<size_t>(dimension)];
   return element_count({dims.begin() + dimension + 1, dims.end()}).value_or(1);
 }
 

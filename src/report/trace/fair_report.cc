@@ -126,19 +126,32 @@ std::string summary_part(const AnalysisView& v) {
   return text + "\n";
 }
 
-std::string recommendation(const AnalysisView& v, const Finding& f, size_t number) {
+// How much a recommendation says. Where the report is too long, all of them say less before one is
+// left out: the screen lists as many.
+enum class Detail : uint8_t { kAll, kWithoutParts, kWithoutKernel, kShortest };
+
+// The first that names a place in the program.
+std::string place_note(const Finding& f) {
+  for (const Note& note : f.notes)
+    if (!note.name.empty()) return note.before + md_code(note.name) + md_text(note.after);
+  return {};
+}
+
+std::string recommendation(const AnalysisView& v, const Finding& f, size_t number, Detail detail) {
   std::string text = fmt::format("### {}. {} priority: {}\n\n", number,
                                  capitalized(priority_name(f.priority)), md_title(f));
   if (const std::string places = md_places(f); !places.empty())
     text += fmt::format("- **Where**: {}\n", places);
   text += fmt::format("- **Evidence**: {}\n", f.issue);
+  if (const std::string note = place_note(f); !note.empty() && detail < Detail::kShortest)
+    text += fmt::format("- **Note**: {}\n", note);
   text += fmt::format("- **Model code (path A)**: {}\n", f.change_code);
-  if (!f.improve_kernel.empty())
+  if (!f.improve_kernel.empty() && detail < Detail::kWithoutKernel)
     text += fmt::format("- **Kernel (path B)**: {}\n", f.improve_kernel);
-  const std::string goes_with = goes_with_text(f);
+  const std::string goes_with = detail < Detail::kShortest ? goes_with_text(f) : std::string();
   text += fmt::format("- **Saving**: {}{}{}\n", saving_text(f, v.assessment),
                       goes_with.empty() ? "" : ". ", goes_with);
-  size_t parts = 0;
+  size_t parts = detail < Detail::kWithoutParts ? 0 : kSymptoms;
   for (const Finding& symptom : v.findings) {
     if (symptom.under != f.title || ++parts > kSymptoms) continue;
     text += fmt::format("- **Part of it**: {} ({})\n", md_title(symptom),
@@ -148,13 +161,15 @@ std::string recommendation(const AnalysisView& v, const Finding& f, size_t numbe
   return text;
 }
 
-std::string recommendations_part(const AnalysisView& v, const std::vector<const Finding*>& list) {
+std::string recommendations_part(const AnalysisView& v, const std::vector<const Finding*>& list,
+                                 Detail detail) {
   std::string text = "## Recommendations\n\n";
   if (list.empty()) {
     text += mostly_assessed(v.summary) ? "None above low priority.\n\n"
                                        : nothing_found_text(v.summary) + ".\n\n";
   }
-  for (size_t i = 0; i < list.size(); ++i) text += recommendation(v, *list[i], i + 1);
+  for (size_t i = 0; i < list.size(); ++i) 
+    text += recommendation(v, *list[i], i + 1, detail);
   if (list.size() > 1) text += "Findings can cover the same time, so savings do not add up.\n\n";
   if (!list.empty() && v.summary.path && v.summary.path->missing.empty())
     text += "Savings are parts of a step without the profiler; --what-if prints those too.\n\n";
@@ -176,7 +191,8 @@ std::string more_part(const AnalysisView& v, size_t shown) {
   return text;
 }
 
-std::string report_of(const AnalysisView& v, const ReportPictures& pictures, size_t most) {
+std::string report_of(const AnalysisView& v, const ReportPictures& pictures, size_t most,
+                      Detail detail) {
   const std::string_view cpu_only = cpu_only_text(v.summary);
   std::string text = fmt::format("# {}: performance analysis{}{}\n\n", md_text(v.summary.trace),
                                  cpu_only.empty() ? "" : ", ", cpu_only);
@@ -189,7 +205,7 @@ std::string report_of(const AnalysisView& v, const ReportPictures& pictures, siz
   // Ranges and counters are all there is: nothing is found in them.
   if (v.summary.host && !v.summary.cpu) return text + md_host(*v.summary.host);
   const std::vector<const Finding*> list = recommended(v, most);
-  text += recommendations_part(v, list);
+  text += recommendations_part(v, list, detail);
   if (v.summary.cpu)
     text += "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu, kOps) + "\n";
   else
@@ -214,8 +230,13 @@ size_t word_count(std::string_view text) {
 std::string fair_report(const AnalysisView& v, const ReportPictures& pictures) {
   // Three minutes, whatever the findings have to say.
   std::string text;
-  for (size_t most = kRecommendations; most > 1; --most) {
-    text = report_of(v, pictures, most);
+  for (const Detail detail :
+       {Detail::kAll, Detail::kWithoutParts, Detail::kWithoutKernel, Detail::kShortest}) {
+    text = report_of(v, pictures, kRecommendations, detail);
+    if (word_count(text) <= kMostWords) return text;
+  }
+  for (size_t most = kRecommendations - 1; most > 0; --most) {
+    text = report_of(v, pictures, most, Detail::kShortest);
     if (word_count(text) <= kMostWords) break;
   }
   return text;

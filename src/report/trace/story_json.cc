@@ -66,6 +66,7 @@ std::string story_json(const RunStory& story) {
   json.key("selection").value(story.selection);
   json.key("has_timeline").value(story.has_timeline);
   json.key("total_ns").value(story.total.count);
+  if (story.recorded.count > 0) json.key("recorded_ns").value(story.recorded.count);
   json.key("outside_phases_ns").value(story.between.count);
   json.key("more_phases").value(static_cast<int64_t>(story.more_phases));
   json.key("more_phases_ns").value(story.more_time.count);

@@ -140,6 +140,11 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
   };
   out.push_back({"EXECUTION STORY", name(story.title), {}});
   if (!story.selection.empty()) out.back().after += fmt::format(" ({})", name(story.selection));
+  if (story.recorded.count > 0) {
+    out.back().after +=
+        fmt::format(": its steady state, {} of {}", story_time(story.total.micros()),
+                    story_time(story.recorded.micros()));
+  }
   add_lines(out.back().nodes, story.configuration);
   for (size_t p = 0; p < story.phases.size(); ++p) {
     const StoryPhase& phase = story.phases[p];
@@ -157,7 +162,9 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
     if (story.total.count > 0) {
       after += fmt::format(": {}, {} of the {}", story_time(time.micros()),
                            story_percent(100 * ratio(time, story.total)),
-                           story.has_timeline ? "recording" : "counted time");
+                           story.recorded.count > 0 ? "steady state"
+                           : story.has_timeline   ? "recording"
+                                                  : "counted time");
     }
     if (phase.evidence != PhaseEvidence::kNone)
       after += fmt::format(" (found by {})", phase_evidence_name(phase.evidence));

@@ -174,12 +174,14 @@ std::string first_place(const Summary::Found& f) {
   return " at " + shortened(screen_safe(short_place_text(f.places.front())));
 }
 
-// A line of code at the end of a title is what the reader looks for: it is not cut.
+// Names out of the trace may fill a screen and are cut; the sentence around them is not.
 std::string shown_title(const Summary::Found& f) {
-  constexpr size_t kMost = 110;
-  const bool has_line = !f.places.empty() && !f.places.front().file.empty() &&
-                        f.title.ends_with(short_place_text(f.places.front()));
-  return has_line ? shortened(screen_safe(f.title), kMost) : shortened(screen_safe(f.title));
+  constexpr size_t kMost = 110, kName = 60;
+  const std::string title = screen_safe(f.title), subject = screen_safe(f.subject);
+  if (screen_width(title) <= kMost) return title;
+  const size_t at = subject.empty() ? std::string::npos : title.find(subject);
+  if (at == std::string::npos) return title;
+  return title.substr(0, at) + shortened(subject, kName) + title.substr(at + subject.size());
 }
 
 // The findings that matter most.
@@ -296,7 +298,8 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
   }
   show_ranges(screen, s.ranges);
   if (!s.phases.empty()) {
-    screen.entry("Phases", fmt::format("{}   ({})", s.phases,
+    screen.entry("Phases", fmt::format("{}{}   ({})", s.phases,
+                                       s.base.start_up ? " of the steady state" : "",
                                        written.directory.empty() ? "fathom story" : "story.md"));
   }
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));

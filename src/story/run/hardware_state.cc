@@ -17,7 +17,10 @@ std::optional<double> HardwareState::byte_rate() const {
 }
 HardwareIndex::HardwareIndex(const RunFacts& facts, const WorkLabels& labels)
     : facts_(facts), labels_(labels), clocks_(facts.input.store) {
-  for (const KernelContext& context : facts.contexts) contexts_[context.launch] = &context;
+  for (const KernelContext& context : facts.contexts) {
+    contexts_[context.launch] = &context;
+    has_counters_ = has_counters_ || !context.file.empty();
+  }
   if (const StallSamples* samples = facts.input.kernels.samples())
     stalled_ = stalled_kernels(facts.input, *samples);
 }
@@ -63,7 +66,7 @@ HardwareState HardwareIndex::state(std::span<const EventId> events) const {
       continue;
     }
     s.kernel_time += time;
-    const KernelContext* known = context(e);
+    const KernelContext* known = has_counters_ ? context(e) : nullptr;
     if (known != nullptr && !known->file.empty() && !known->is_trusted) s.untrusted += time;
     if (known != nullptr && !known->file.empty() && known->is_trusted) {
       s.counted += time;

@@ -113,6 +113,7 @@ class HardwareIndex {
   const OpLimits& limits_of(const AssessedOp& op) const;
   mutable std::vector<OpLimits> limits_;  // by op, once asked for
   std::unordered_map<KernelLaunch, const KernelContext*, KernelLaunchHash> contexts_;
+  bool has_counters_ = false;
   std::vector<StalledKernel> stalled_;
   ClockNumbers clocks_;
 };

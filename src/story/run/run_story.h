@@ -202,6 +202,8 @@ struct RunStory {
   std::vector<StoryLine> hotspots, bottlenecks, insights, actions, missing;
   // phases' busy and idle + more_time + between == total; of a selection, between is all else.
   Nanos total, between;
+  // Of the recording, where the story is of its steady state; zero: of all of it.
+  Nanos recorded;
 };
 
 }  // namespace fathom

@@ -58,6 +58,10 @@ class SummaryTeller {
 
  private:
   const EventStore& store() const { return facts_.input.store; }
+  const HardwareState& state_of_steps() {
+    if (!state_) state_ = hardware_.state(steps_);
+    return *state_;
+  }
 
   void tell_hotspots() {
     struct Spot {
@@ -112,14 +116,14 @@ class SummaryTeller {
     }
     if (!story_.bottlenecks.empty() || busy_.count <= 0 || !facts_.has_idle_time()) return;
     // Kernels fill the time, and nothing tells what limits them.
-    if (hardware_.state(steps_).counted > 0) return;
+    if (state_of_steps().counted > 0) return;
     StoryLine line = bottleneck_line(whole_, Mark::kMeasured, T::kUnknownLimit, busy_);
     line.evidence.sheet = "gpu_timeline";
     story_.bottlenecks.push_back(std::move(line));
   }
 
   void tell_insight() {
-    const HardwareState s = hardware_.state(steps_);
+    const HardwareState& s = state_of_steps();
     const double busy = ratio(busy_, whole_);
     if (facts_.has_idle_time() && busy < 0.5 && whole_.count > 0) {
       StoryLine line{K::kInsight,
@@ -220,7 +224,8 @@ class SummaryTeller {
 
   void tell_missing() {
     const SheetInput& input = facts_.input;
-    const HardwareState s = hardware_.state(told_);
+    const HardwareState s =
+        told_.size() == steps_.size() ? state_of_steps() : hardware_.state(told_);
     // `fathom record` is for NVIDIA's GPUs.
     const bool is_amd = facts_.assessment.vendor() == "AMD" ||
                         facts_.gpu.find("AMD") != std::string::npos ||
@@ -231,12 +236,10 @@ class SummaryTeller {
                   is_amd ? "rocprofv3 --sys-trace -- PROGRAM" : "fathom record -- PROGRAM", {},
                   "kernel_counters");
     std::vector<std::string_view> wanted;
-    for (const KernelContext& kernel : facts_.contexts) {
-      for (const TestedHypothesis& tested : kernel.tested)
+    for (size_t i = 0; i < std::min(facts_.contexts.size(), kAskedContexts); ++i)
+      for (const TestedHypothesis& tested : facts_.contexts[i].tested)
         for (const std::string_view name : tested.missing)
           if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
-      if (&kernel - facts_.contexts.data() >= 20) break;
-    }
     const auto counted = std::ranges::find_if(
         facts_.contexts, [](const KernelContext& kernel) { return !kernel.file.empty(); });
     const CountingTool tool =
@@ -365,8 +368,9 @@ class SummaryTeller {
   const PhaseProfiles& profiles_;
   const WorkFilter& is_told_;
   RunStory& story_;
-  std::vector<EventId> told_, steps_;  // steps: without what compilers and autotuners launch
-  Nanos busy_, whole_;                 // whole: what shares are of
+  std::vector<EventId> told_, steps_;   // steps: without what compilers and autotuners launch
+  std::optional<HardwareState> state_;  // of the steps, once asked for
+  Nanos busy_, whole_;                  // whole: what shares are of
 };
 
 }  // namespace
