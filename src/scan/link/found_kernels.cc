@@ -83,8 +83,9 @@ KernelLanguages::KernelLanguages(const Readings& readings) {
     const bool cuda = std::any_of(includes.begin(), includes.end(), is_cuda_header);
     hip_files += hip || language == Language::kHip;
     cuda_files += cuda;
-    for (const auto& calls : readings.readings[file].usage.calls) {
-      for (const cpp::Call& call : calls) {
+    for (const auto& references : readings.readings[file].usage.references) {
+      for (const cpp::Reference& call : references) {
+        if (call.kind != cpp::ReferenceKind::kCall) continue;
         hip_calls += is_runtime_call(call.name, "hip") ? 1 : 0;
         cuda_calls += is_runtime_call(call.name, "cuda") ? 1 : 0;
       }
