@@ -424,9 +424,9 @@ class FileReader {
       reading.literal_patterns.push_back(patterns_of(trees, found, i));
       for (cpp::PatternHit& hit : reading.literal_patterns.back()) to_file_line(literal, hit.line);
     }
-    for (std::vector<cpp::Call>& calls : usage.calls) {
-      for (cpp::Call& call : calls) to_file_line(literal, call.line);
-      reading.usage.calls.push_back(std::move(calls));
+    for (std::vector<cpp::Reference>& references : usage.references) {
+      for (cpp::Reference& one : references) to_file_line(literal, one.line);
+      reading.usage.references.push_back(std::move(references));
     }
     for (cpp::Launch& launch : usage.launches) {
       to_file_line(literal, launch.line_first);

@@ -56,6 +56,24 @@ __global__ void own_array(const float* x, float* out, const int* order) {
   for (int j = 0; j < 4; ++j) at[j] = order[j];
   for (int j = 0; j < 4; ++j) out[threadIdx.x] += x[at[j]];
 }
+__global__ void wide_by_unknown_step(const half* x, float* out, int n, int rows) {
+  float sum = 0;
+  for (int g = 0; g * 128 + threadIdx.x * 4 < rows; g++) {
+    for (int q = 0; q < 4; ++q) {
+      const int at = g * 1024 + threadIdx.x * 32 + q * 8;
+      if (at < n) { uint4 v = *((uint4*)(&x[at])); sum += v.x; }
+    }
+  }
+  out[blockIdx.x] = sum;
+}
+__global__ void wide_through_index(const half* x, const int* order, uint4* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = *(const uint4*)&x[order[i]];
+}
+__global__ void wide_by_vectors(const float* x, float4* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = reinterpret_cast<const float4*>(x)[i];
+}
 __global__ void stencil(const float* src, float* dst, int nx, int ny) {
   int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
   if (x >= nx || y >= ny) return;
@@ -111,6 +129,20 @@ std::string elements_of(std::string_view kernel, std::string_view array) {
     if (traffic.array == array) return traffic.elements;
   }
   return "absent";
+}
+
+// Through a cast, an index of a step that is not known counts elements, not vectors.
+TEST(AccessCounts, WideLoadsThroughACast) {
+  const auto read = [](const char* kernel) {
+    for (const ArrayTraffic& traffic : counted_kernel(kernel).traffic) {
+      if (traffic.array == "x")
+        return traffic.elements + " of " + std::to_string(traffic.element_bytes.value_or(0));
+    }
+    return std::string();
+  };
+  EXPECT_EQ(read("wide_by_unknown_step"), "n of 2");
+  EXPECT_EQ(read("wide_through_index"), "n of 16");
+  EXPECT_EQ(read("wide_by_vectors"), "n of 16");
 }
 
 TEST(AccessCounts, AConditionRunsOnce) {

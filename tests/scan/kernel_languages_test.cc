@@ -34,6 +34,20 @@ TEST(KernelLanguages, SayWhatIsNotRead) {
                                      "1 cubin (.cubin): not read", "1 PTX file (.ptx): not read"}));
 }
 
+// Where no header and no call says it, the file's own name does.
+TEST(KernelLanguages, FilesThatAreCalledHip) {
+  const test::TemporaryDirectory place;
+  const std::string code =
+      "__global__ void k(int* p) { p[0] = 1; }\nvoid run(int* p) { k<<<1, 1>>>(p); }\n";
+  for (const char* name : {"sum-Hip.cpp", "sum-Cuda.cpp", "ship.cpp"})
+    test::write_file(place.path() / name, code);
+  std::string found;
+  const CodeFacts facts = scanned(place.path());
+  for (const KernelFacts& kernel : facts.kernels)
+    found += facts.files[kernel.at.file].path + (kernel.kind == KernelKind::kHip ? " hip " : " cuda ");
+  EXPECT_EQ(found, "ship.cpp cuda sum-Cuda.cpp cuda sum-Hip.cpp hip ");
+}
+
 // A submodule is where its path says, whatever it is called.
 TEST(KernelLanguages, SubmodulesThatAreNotCheckedOutAreNamed) {
   const test::TemporaryDirectory place;

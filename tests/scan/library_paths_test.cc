@@ -108,6 +108,28 @@ TEST_F(LibraryPathsTest, ReadmeFirstThenWhatIsCalledMost) {
   EXPECT_EQ(facts_.request_paths[2].why, "it is called before run");
 }
 
+// A method that very many classes implement leads to none of them.
+TEST_F(LibraryPathsTest, ThroughAnInterfaceOfAFew) {
+  for (const int classes : {3, 40}) {
+    const test::TemporaryDirectory place;
+    std::string code =
+        "import triton\n\n@triton.jit\ndef work_kernel(x):\n    pass\n\nclass Op:\n"
+        "    def __call__(self, x):\n        return self.work(x)\n"
+        "    def work(self, x):\n        raise NotImplementedError\n\n";
+    for (int i = 0; i < classes; ++i)
+      code += "class Op" + std::to_string(i) +
+              "(Op):\n    def work(self, x):\n        work_kernel[(1,)](x)\n\n";
+    std::filesystem::create_directories(place.path() / "pkg");
+    test::write_file(place.path() / "pkg/__init__.py",
+                     code + "def apply(op: Op, x):\n    return op(x)\n");
+    test::write_file(place.path() / "README.md",
+                     "# T\n\n```python\nimport pkg\npkg.apply(op, x)\n```\n");
+    scan(place.path());
+    ASSERT_FALSE(facts_.request_paths.empty());
+    EXPECT_EQ(facts_.request_paths[0].kernels_reached, classes == 3 ? 1u : 0u) << classes;
+  }
+}
+
 // Two modules export `run`: the one that the object comes from is meant.
 TEST_F(LibraryPathsTest, ThroughTheModuleThatTheObjectComesFrom) {
   scan_own("17-jit-modules");

@@ -224,6 +224,35 @@ TEST(Readme, NumbersAreNoDescription) {
   EXPECT_EQ(facts.first_paragraph, "It serves models, and it is fast at that.");
 }
 
+TEST(Readme, WhoMadeItAndWhatToTypeAreNoDescription) {
+  const auto told = [](const std::string& text) { return read_readme(text).first_paragraph; };
+  EXPECT_EQ(told("# Thing\n\n## Kernels\n\nMade with love by the team at the Labs for the other "
+                 "thing.\n\nThing is a collection of kernels for narrow weights.\n"),
+            "Thing is a collection of kernels for narrow weights.");
+  EXPECT_EQ(told("# Thing\n\nMade for kernels of narrow weights, Thing is a collection.\n"),
+            "Made for kernels of narrow weights, Thing is a collection.");
+  EXPECT_EQ(told("# Thing\n\nTo start an interactive session with the model, run:\n\n```sh\n./a\n"
+                 "```\n"),
+            "");
+  EXPECT_EQ(told("# T\n\n## Deprecation Notice\nThis is the old home of the examples of it.\n\n"
+                 "## Examples\nPrograms that show how kernels are written with it.\n"),
+            "Programs that show how kernels are written with it.");
+}
+
+TEST(Readme, LinksOverLinesAndByName) {
+  EXPECT_EQ(read_readme("# T\n\nThe suite is a companion of the [Base] library for [Interaction\n"
+                        "Combinator](https://a/b) code [x].\n\n[Base]: https://base\n")
+                .first_paragraph,
+            "The suite is a companion of the Base library for Interaction Combinator code [x].");
+}
+
+TEST(Readme, ClosedHeadings) {
+  const ReadmeFacts facts = read_readme("# T\n\n## Windows ##\n\n## In C#\n");
+  ASSERT_EQ(facts.headings.size(), 3u);
+  EXPECT_EQ(facts.headings[1].text, "Windows");
+  EXPECT_EQ(facts.headings[2].text, "In C#");
+}
+
 TEST(Readme, BrokenText) {
   for (const char* text : {"", "#", "```", "<!--", "<h1", "[a](", "![[[[[[", "[[[]]", "= \n==="}) {
     (void)read_readme(text);

@@ -102,6 +102,24 @@ TEST_F(RepositoryTest, CodeOfAnArchiveStaysWhateverItsNameMatches) {
   EXPECT_EQ(paths(), NameList{".gitignore"});
 }
 
+// A licence and what means something only at the top of a repository; a package of its own has but
+// the first.
+TEST_F(RepositoryTest, ACopyOfAWholeRepositoryIsOthers) {
+  put("LICENSE");
+  put(".github/workflows/a.yml");
+  put("csrc/tiles/LICENSE.txt");
+  put("csrc/tiles/.github/workflows/a.yml");
+  put("csrc/tiles/include/a.h");
+  put("csrc/package/LICENSE");
+  put("csrc/package/a.h");
+  put("csrc/other/CODE_OF_CONDUCT.md");
+  put("csrc/other/a.h");
+  for (const SourceFile& file : list().files) {
+    const bool copied = file.path.starts_with("csrc/tiles/");
+    EXPECT_EQ(file.origin, copied ? Origin::kVendored : Origin::kOwn) << file.path;
+  }
+}
+
 TEST_F(RepositoryTest, WhoseCodeItIs) {
   put(".gitmodules", "[submodule \"x\"]\n\tpath = 3rdparty/cutlass\n\turl = u\n");
   put("3rdparty/cutlass/a.h");

@@ -239,12 +239,27 @@ TEST_F(StartCommands, KeysOfHydrasFile) {
   EXPECT_EQ(keys, (std::vector<std::string>{"lr=3e-4 how fast", "optim.steps=10 "}));
 }
 
+// A bare name that is the repository's is what its package manager installs.
+TEST_F(StartCommands, AnInstalledProgramBeforeASourceOfItsName) {
+  const std::string name = directory_.path().filename();
+  write("src/main.rs", "fn main() {}\n");
+  write("src/" + name + ".c", "int main() { return 0; }\n");
+  write("src/other.c", "int main() { return 0; }\n");
+  write("README.md", "# T\n\n```sh\n" + name + " run file\nother file\n```\n");
+  const CodeFacts facts = scan();
+  ASSERT_EQ(facts.start_commands.size(), 2u);
+  ASSERT_TRUE(facts.start_commands[0].file && facts.start_commands[1].file);
+  EXPECT_EQ(facts.files[*facts.start_commands[0].file].path, "src/main.rs");
+  EXPECT_EQ(facts.files[*facts.start_commands[1].file].path, "src/other.c");
+}
+
 TEST(BuildSwitches, OfCMake) {
   const std::vector<BuildSwitch> found = cmake_switches(
       "option(WITH_CUDA \"Build the CUDA part\" ON)\noption(QUIET \"Less\")\n"
       "set(ARCH \"80;90\" CACHE STRING \"Chips\")\nset(INNER 1 CACHE INTERNAL \"\")\n"
-      "set(PLAIN 4)\n# option(NO \"x\" ON)\noption(${NAME} \"x\" ON)\n");
-  ASSERT_EQ(found.size(), 3u);
+      "option(LONG \"Run all of\n   them\")\nset(PLAIN 4)\n# option(NO \"x\" ON)\noption(${NAME} \"x\" ON)\n");
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[3].help, "Run all of them");
   EXPECT_EQ(found[0].name, "WITH_CUDA");
   EXPECT_EQ(found[0].default_value, "ON");
   EXPECT_EQ(found[0].help, "Build the CUDA part");

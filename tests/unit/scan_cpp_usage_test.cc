@@ -299,12 +299,11 @@ __device__ void f(X* x) {
 }
 )");
   std::string calls;
-  for (const Call& call : found.usage.calls.at(0)) {
-    calls += (call.member ? "." : "") + call.name;
-    if (!call.template_arguments.empty()) calls += "<" + call.template_arguments + ">";
-    calls += ":" + std::to_string(call.line) + " ";
+  for (const Reference& one : found.usage.references.at(0)) {
+    const bool member = one.kind == ReferenceKind::kMember;
+    calls += (member ? one.type + "." : "") + one.name + ":" + std::to_string(one.line) + " ";
   }
-  EXPECT_EQ(calls, "warp::copy<16>:3 dim3:4 .method:7 f2:8 g:8 ");
+  EXPECT_EQ(calls, "warp::copy:3 dim3:4 X.method:7 f2:8 g:8 ");
 }
 
 TEST(ScanCppUsage, NamedButNotLaunched) {

@@ -288,12 +288,14 @@ TEST(CppOptions, Environment) {
 
 TEST(CppOptions, ComparedArguments) {
   const auto options = options_of(
+      "std::string opt(argv[i]); if (opt == std::string(\"--passes\")) {} "
+      "if (other == std::string(\"--other\")) {}\n"
       "if (strcmp(argv[i], \"--batch\") == 0) {} if (!strcmp(\"-q\", argv[1])) {}\n"
       "if (strcmp(name, \"--no\") == 0) {} if (strcmp(argv[i], \"word\") == 0) {}\n"
       "if (argv[i][1] == 'b' && argv[i][2] == 's') {} else if (argv[i][1] == 'x') {}\n");
   std::vector<std::string> names;
   for (const Option& option : options) names.push_back(option.names[0]);
-  EXPECT_EQ(names, (std::vector<std::string>{"--batch", "-q", "-bs", "-x"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"--passes", "--batch", "-q", "-bs", "-x"}));
 }
 
 // A function of the program that searches its arguments; a format and its values are no such call.

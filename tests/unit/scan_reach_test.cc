@@ -57,13 +57,15 @@ class SmallRepository {
     includes_ = std::make_unique<IncludeGraph>(includes_of_);
     definitions_.resize(files_.size());
     units_.resize(files_.size());
+    usages_.resize(files_.size());
     for (size_t file = 0; file < files_.size(); ++file) {
       const TokenList source = lex(texts_[file]);
       definitions_[file] = find_definitions(source, {});
       const Brackets brackets(source);
       BodyTrees trees({source, brackets}, definitions_[file]);
       units_[file] = find_units(trees, definitions_[file]);
-      code_.push_back({&files_[file], &definitions_[file], &usage_, &python_});
+      usages_[file] = find_usage(trees.code(), definitions_[file], {});
+      code_.push_back({&files_[file], &definitions_[file], &usages_[file], &python_});
     }
     index_ = std::make_unique<SymbolIndex>(code_, *includes_);
     graph_ = std::make_unique<CallGraph>(*index_);
@@ -80,7 +82,7 @@ class SmallRepository {
   std::vector<std::string> texts_;
   std::vector<Definitions> definitions_;
   std::vector<FileUnits> units_;
-  Usage usage_;
+  std::vector<Usage> usages_;
   python::PythonFile python_;
   std::vector<FileCode> code_;
   std::unique_ptr<IncludeGraph> includes_;
@@ -264,13 +266,16 @@ TEST(ScanReach, IsTheSameEachTime) {
 TEST(ScanReferences, CallsMembersAndTypes) {
   const TokenList source =
       lex("Tile<4> tile(a); tile.load<2>(b); x = ns::f<int>(g(1)); this->own(); if (h) (y)(); "
-          "other.size(); return sizeof(int);");
+          "other.size(); n = sizeof(int); return ::a::b<int>::c();");
   NameList found;
-  for (const Reference& one : find_references(source, 0, source.size(), "const Thing& thing")) {
+  const Brackets brackets(source);
+  const Code code{source, brackets};
+  for (const Reference& one : find_references(code, {0, source.size()}, "const Thing& thing")) {
     found.push_back(one.name + (one.type.empty() ? "" : " of " + one.type) + " " +
                     std::to_string(static_cast<int>(one.kind)));
   }
-  EXPECT_EQ(found, (NameList{"Tile 2", "load of Tile 1", "ns::f 0", "g 0", "own 0", "size 1"}));
+  EXPECT_EQ(found, (NameList{"Tile 3", "load of Tile 1", "ns::f 0", "g 0", "own 0",
+                             "size of .other 1", "a::b::c 0"}));
 }
 
 TEST(ScanReferences, NamesOfTemplateParameters) {

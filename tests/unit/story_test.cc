@@ -228,5 +228,25 @@ TEST(LaunchValues, FollowNamesThroughFunctionFileAndTemplate) {
   }
 }
 
+TEST(LaunchValues, AParameterHidesAConstantOfItsName) {
+  const std::string code =
+      "__global__ void k(int* p) {}\n"
+      "void given(int block, int n) { k<<<n, block>>>(nullptr); }\n"
+      "template <int block> void chosen(int n) { k<<<n, block>>>(nullptr); }\n"
+      "void own(int n) { k<<<n, block>>>(nullptr); }\n"
+      "const int block = 256, rows = 4;\n";
+  const cpp::TokenList source = cpp::lex(code);
+  const cpp::Definitions definitions = cpp::find_definitions(source, {});
+  const cpp::Usage usage = cpp::find_usage(source, definitions, cpp::known_names({&definitions}));
+  ASSERT_EQ(usage.launches.size(), 3u);
+  const cpp::Brackets brackets(source);
+  cpp::BodyTrees trees({source, brackets}, definitions);
+  cpp::LaunchValues values(trees, definitions, cpp::file_constants(source));
+  EXPECT_EQ(values.behind(usage.launches[0]).size(), 0u);
+  EXPECT_EQ(values.behind(usage.launches[1]).size(), 0u);
+  ASSERT_EQ(values.behind(usage.launches[2]).size(), 1u);
+  EXPECT_EQ(values.behind(usage.launches[2])[0].text, "256");
+}
+
 }  // namespace
 }  // namespace fathom

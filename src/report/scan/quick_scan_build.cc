@@ -67,7 +67,8 @@ std::string purposes_text(const CodeFacts& facts) {
              : fmt::format("Purpose, by folder and file names: {}.\n", fmt::join(parts, ", "));
 }
 
-void add_build_switches(const CodeFacts& facts, std::string& out) {
+void add_build_switches(const CodeFacts& facts, PageRoom room, std::string& out) {
+  const size_t most = room.rows(kSwitches);
   std::vector<const BuildSwitch*> switches;
   for (const BuildSwitch& found : facts.build_switches) {
     if (!is_test_or_example(facts.files[found.at.file].path)) switches.push_back(&found);
@@ -94,7 +95,7 @@ void add_build_switches(const CodeFacts& facts, std::string& out) {
     Table table("switches");
     Column &name = table.text_column("CMake option"), &value = table.text_column("default"),
            &what = table.text_column("what"), &where = table.text_column("where");
-    for (size_t i = 0; i < std::min(switches.size(), kSwitches); ++i) {
+    for (size_t i = 0; i < std::min(switches.size(), most); ++i) {
       name.add(switches[i]->name);
       value.add(switches[i]->default_value);
       what.add(md_prose_cell(shortened(switches[i]->help, 70)));
@@ -104,9 +105,9 @@ void add_build_switches(const CodeFacts& facts, std::string& out) {
                              .markdown_columns = {"what"}};
     style.max_characters = 60;
     out += md_table(table, style);
-    if (switches.size() > kSwitches)
+    if (switches.size() > most)
       out += fmt::format("\n{} more in [scan.json](scan.json), `build_switches`.\n",
-                         number_text(switches.size() - kSwitches));
+                         number_text(switches.size() - most));
   }
   if (variables.empty()) return;
   std::vector<std::string> names;
@@ -118,7 +119,9 @@ void add_build_switches(const CodeFacts& facts, std::string& out) {
                      fmt::join(names, ", "));
 }
 
-void add_dispatch(const CodeFacts& facts, std::string& out) {
+void add_dispatch(const CodeFacts& facts, PageRoom room, std::string& out) {
+  const size_t most = room.rows(kDispatchers);
+  const size_t most_choices = room.rows(kChoices);
   struct Choice {
     std::vector<std::string> conditions;
     std::string kernel, arguments;
@@ -164,8 +167,8 @@ void add_dispatch(const CodeFacts& facts, std::string& out) {
   out += fmt::format("\n## Dispatch\n\n{} between kernels by conditions in the code{}.\n",
                      chosen.size() == 1 ? std::string("1 host function chooses")
                                         : number_text(chosen.size()) + " host functions choose",
-                     chosen.size() > kDispatchers ? "; those with most choices" : "");
-  for (size_t i = 0; i < std::min(chosen.size(), kDispatchers); ++i) {
+                     chosen.size() > most ? "; those with most choices" : "");
+  for (size_t i = 0; i < std::min(chosen.size(), most); ++i) {
     const std::vector<Choice>& choices = chosen[i]->second;
     // What holds for all of them chooses nothing.
     std::vector<std::string> shared = choices[0].conditions;
@@ -193,7 +196,7 @@ void add_dispatch(const CodeFacts& facts, std::string& out) {
       else
         same->second.push_back(choice.arguments);
     }
-    for (size_t j = 0; j < std::min(rows.size(), kChoices); ++j) {
+    for (size_t j = 0; j < std::min(rows.size(), most_choices); ++j) {
       std::vector<std::string> own = rows[j].first->conditions;
       std::erase_if(own, [&](const std::string& text) {
         return std::ranges::find(shared, text) != shared.end();
@@ -208,11 +211,12 @@ void add_dispatch(const CodeFacts& facts, std::string& out) {
                              .markdown_columns = {}};
     style.max_characters = 90;
     out += md_table(table, style);
-    if (rows.size() > kChoices) out += fmt::format("\n{} more.\n", rows.size() - kChoices);
+    if (rows.size() > most_choices) out += fmt::format("\n{} more.\n", rows.size() - most_choices);
   }
 }
 
-void add_api_matrix(const CodeFacts& facts, std::string& out) {
+void add_api_matrix(const CodeFacts& facts, PageRoom room, std::string& out) {
+  const size_t most = room.rows(kApiRows);
   // The outermost function known above each kernel, the product's own only.
   struct Row {
     CodePlace at;
@@ -236,7 +240,7 @@ void add_api_matrix(const CodeFacts& facts, std::string& out) {
   Table table("api");
   Column &function = table.text_column("function"), &where = table.text_column("where"),
          &kernels = table.text_column("kernels");
-  for (size_t i = 0; i < std::min(sorted.size(), kApiRows); ++i) {
+  for (size_t i = 0; i < std::min(sorted.size(), most); ++i) {
     function.add(sorted[i].first);
     where.add(place_text(facts, sorted[i].second->at));
     std::vector<std::string> names;
@@ -248,9 +252,9 @@ void add_api_matrix(const CodeFacts& facts, std::string& out) {
     kernels.add(fmt::format("{}", fmt::join(names, ", ")));
   }
   out += md_table(table, {.code_columns = {"function", "where"}, .markdown_columns = {"kernels"}});
-  if (sorted.size() > kApiRows)
+  if (sorted.size() > most)
     out += fmt::format("\n{} more, each on its kernel's page.\n",
-                       counted(sorted.size() - kApiRows, "function", "functions"));
+                       counted(sorted.size() - most, "function", "functions"));
 }
 
 }  // namespace fathom

@@ -144,7 +144,9 @@ void add_features(const CodeFacts& facts, const std::vector<std::string>& links,
   add_link("Hardware impact and what to measure", "features.md", out);
 }
 
-void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& out) {
+void add_kernels(const CodeFacts& facts, const KernelPages& pages, PageRoom room,
+                 std::string& out) {
+  const size_t most_groups = room.rows(kKernelGroups);
   out += "\n## Kernels\n\n";
   if (facts.kernels.empty()) {
     out += "No GPU kernel found.\n";
@@ -167,7 +169,7 @@ void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& 
   Table table("kernels");
   Column &where = table.text_column("where"), &count = table.count_column("kernels"),
          &names = table.text_column("examples");
-  for (size_t i = 0; i < std::min(groups.size(), kKernelGroups); ++i) {
+  for (size_t i = 0; i < std::min(groups.size(), most_groups); ++i) {
     where.add(md_link_cell(groups[i]->title, groups[i]->link));
     count.add(static_cast<int64_t>(groups[i]->kernels.size()));
     std::vector<std::string> first;
@@ -178,11 +180,11 @@ void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& 
     names.add(fmt::format("{}", fmt::join(first, ", ")));
   }
   out += md_table(table, {.markdown_columns = {"where", "examples"}});
-  if (groups.size() > kKernelGroups) {
+  if (groups.size() > most_groups) {
     size_t rest = 0;
-    for (size_t i = kKernelGroups; i < groups.size(); ++i) rest += groups[i]->kernels.size();
+    for (size_t i = most_groups; i < groups.size(); ++i) rest += groups[i]->kernels.size();
     out += fmt::format("\n{} more in {}.\n", number_text(rest),
-                       counted(groups.size() - kKernelGroups, "other place"));
+                       counted(groups.size() - most_groups, "other place"));
   }
   std::string foremost;
   for (const uint32_t kernel : foremost_kernels(facts, kForemostKernels)) {
@@ -209,6 +211,31 @@ std::string short_way(const RequestPath& path) {
   return out;
 }
 
+// One step that may go elsewhere makes a possible way of all of it.
+bool is_sure(const RequestPath& path) {
+  return std::ranges::none_of(
+      path.hops, [](const RequestHop& hop) { return hop.certainty == Certainty::kUnsure; });
+}
+
+// A program launches many kernels: of its ways the one to the most important of them. A function's
+// first way is to the kernel that is called like it.
+const RequestPath& foremost_path(const CodeFacts& facts, const RequestPath& first) {
+  const RequestPath* best = &first;
+  if (first.entry_kind == EntryKind::kFunction || first.entry_kind == EntryKind::kMethod)
+    return first;
+  const std::vector<uint32_t> order = foremost_kernels(facts, facts.kernels.size());
+  const auto rank = [&](const RequestPath& path) {
+    const auto unsure = static_cast<size_t>(!is_sure(path));
+    return std::pair(unsure, path.kernel ? std::ranges::find(order, *path.kernel) - order.begin()
+                                         : static_cast<std::ptrdiff_t>(order.size()));
+  };
+  for (const RequestPath& path : facts.request_paths) {
+    const bool same = path.entry == first.entry && path.entry_kind == first.entry_kind;
+    if (same && rank(path) < rank(*best)) best = &path;
+  }
+  return *best;
+}
+
 void add_short_request_path(const CodeFacts& facts, std::string& out) {
   // Without a kernel of its own only calls of libraries end a path.
   const auto ends_in_library = [](const RequestPath& path) {
@@ -223,11 +250,12 @@ void add_short_request_path(const CodeFacts& facts, std::string& out) {
     if (command.file) started.insert(*command.file);
   }
   std::vector<const RequestPath*> shown;
-  for (const RequestPath& path : facts.request_paths) {
+  for (const RequestPath& first : facts.request_paths) {
     const bool known = std::ranges::any_of(shown, [&](const RequestPath* other) {
-      return other->entry == path.entry && other->entry_kind == path.entry_kind;
+      return other->entry == first.entry && other->entry_kind == first.entry_kind;
     });
     if (known || shown.size() == kRequests) continue;
+    const RequestPath& path = foremost_path(facts, first);
     // One that got to no kernel tells something only of what people start.
     const bool told = path.entry_kind == EntryKind::kHttpRoute ||
                       (!path.hops.empty() && started.contains(path.hops[0].at.file));
@@ -240,7 +268,7 @@ void add_short_request_path(const CodeFacts& facts, std::string& out) {
     out +=
         path.kernels_reached > 0 || in_library
             ? fmt::format("{}{}{}; {}, {}\n", entry, short_way(path),
-                          path.hops.back().certainty == Certainty::kUnsure ? " (possible)" : "",
+                          is_sure(path) ? "" : " (possible)",
                           counted(path.hops.size(), "step", "steps"),
                           path.kernels_reached == 0
                               ? std::string("no kernel reached")
@@ -262,7 +290,8 @@ void add_main_modules(const CodeFacts& facts, std::string& out) {
   add_link("Ranking, folders and API", "repo_analysis.md#key-modules", out);
 }
 
-void add_languages(const CodeFacts& facts, std::string& out) {
+void add_languages(const CodeFacts& facts, PageRoom room, std::string& out) {
+  const size_t most = room.rows(kLanguages);
   out += "\n## Languages and size\n\n";
   Table table("languages");
   Column &name = table.text_column("language"), &files = table.count_column("files"),
@@ -271,7 +300,7 @@ void add_languages(const CodeFacts& facts, std::string& out) {
   SizeCount rest;
   for (size_t i = 0; i < languages.size(); ++i) {
     const SizeCount& count = languages[i].size;
-    if (i >= kLanguages) {
+    if (i >= most) {
       rest.files += count.files;
       rest.lines += count.lines;
       rest.bytes += count.bytes;
@@ -282,8 +311,8 @@ void add_languages(const CodeFacts& facts, std::string& out) {
     lines.add(static_cast<int64_t>(count.lines));
     size.add(size_text(count.bytes));
   }
-  if (languages.size() > kLanguages) {
-    name.add(fmt::format("{} more", languages.size() - kLanguages));
+  if (languages.size() > most) {
+    name.add(fmt::format("{} more", languages.size() - most));
     files.add(static_cast<int64_t>(rest.files));
     lines.add(static_cast<int64_t>(rest.lines));
     size.add(size_text(rest.bytes));
@@ -318,28 +347,37 @@ void add_notes(const CodeFacts& facts, std::string& out) {
   }
 }
 
+std::string page_of(const CodeFacts& facts, const KernelPages& kernels,
+                    const FeaturePages& features, PageRoom room) {
+  std::string out;
+  add_headline(facts, out);
+  add_readme(facts, out);
+  add_entry_points(facts, room, out);
+  add_options(facts, room, out);
+  add_main_components(facts, out);
+  add_features(facts, features.links, out);
+  add_kernels(facts, kernels, room, out);
+  add_api_matrix(facts, room, out);
+  add_dispatch(facts, room, out);
+  add_short_request_path(facts, out);
+  add_main_modules(facts, out);
+  add_build_switches(facts, room, out);
+  add_dependencies(facts, out);
+  add_languages(facts, room, out);
+  add_disagreements(facts, out);
+  add_notes(facts, out);
+  return out;
+}
+
 }  // namespace
 
 std::string quick_scan_markdown(const CodeFacts& facts, const KernelPages& kernels,
                                 const FeaturePages& features) {
-  std::string out;
-  add_headline(facts, out);
-  add_readme(facts, out);
-  add_entry_points(facts, out);
-  add_options(facts, out);
-  add_main_components(facts, out);
-  add_features(facts, features.links, out);
-  add_kernels(facts, kernels, out);
-  add_api_matrix(facts, out);
-  add_dispatch(facts, out);
-  add_short_request_path(facts, out);
-  add_main_modules(facts, out);
-  add_build_switches(facts, out);
-  add_dependencies(facts, out);
-  add_languages(facts, out);
-  add_disagreements(facts, out);
-  add_notes(facts, out);
-  return out;
+  constexpr size_t kShortest = 4;
+  for (PageRoom room;; ++room.divisor) {
+    std::string page = page_of(facts, kernels, features, room);
+    if (room.divisor == kShortest || printed_lines(page) <= kFivePages) return page;
+  }
 }
 
 }  // namespace fathom

@@ -169,7 +169,7 @@ void add_start_commands(const CodeFacts& facts, std::string& out) {
 
 }  // namespace
 
-void add_entry_points(const CodeFacts& facts, std::string& out) {
+void add_entry_points(const CodeFacts& facts, PageRoom room, std::string& out) {
   out += "\n## How to start it\n\n";
   add_start_commands(facts, out);
   const std::vector<ApiEntry> api = api_entries(facts);
@@ -205,7 +205,8 @@ void add_entry_points(const CodeFacts& facts, std::string& out) {
     if (!api_shown && (ranked.aside || entry.kind != EntryKind::kConsoleScript)) add_api();
     // Its command stands above.
     if (started.contains(entry.at.file)) continue;
-    if (!ranked.aside && table.rows() < kEntries && shown[entry.kind] < kEntriesOfKind) {
+    if (!ranked.aside && table.rows() < room.rows(kEntries) &&
+        shown[entry.kind] < room.rows(kEntriesOfKind)) {
       add_row(entry.kind, entry.command.empty() ? entry.name : entry.command, entry.at,
               ranked.kernels ? std::optional<int64_t>(*ranked.kernels) : std::nullopt);
       ++shown[entry.kind];
@@ -229,7 +230,7 @@ void add_entry_points(const CodeFacts& facts, std::string& out) {
   if (!facts.entry_points.empty()) add_link("All of them", "entry_points.md", out);
 }
 
-void add_options(const CodeFacts& facts, std::string& out) {
+void add_options(const CodeFacts& facts, PageRoom room, std::string& out) {
   out += "\n## Options\n\n";
   if (facts.options.empty()) {
     out += "No options found.\n";
@@ -260,7 +261,7 @@ void add_options(const CodeFacts& facts, std::string& out) {
          &what = table.text_column("what"), &where = table.text_column("where");
   for (const Kind& kind : kinds) {
     const std::vector<RankedOption> ranked = ranked_options(facts, kind.kind);
-    for (size_t i = 0; i < std::min(ranked.size(), kOptionsOfKind); ++i) {
+    for (size_t i = 0; i < std::min(ranked.size(), room.rows(kOptionsOfKind)); ++i) {
       if (ranked[i].aside) break;  // of tests, examples and scripts: on their page
       const OptionFacts& option = facts.options[ranked[i].option];
       name.add(option.name);

@@ -8,6 +8,11 @@ namespace {
 
 constexpr size_t kMaxIndexText = 90;
 
+bool is_less(const Polynomial& a, const Polynomial& b) {
+  const auto one = a.as_constant(), other = b.as_constant();
+  return one && other && *one < *other;
+}
+
 }  // namespace
 
 void AccessWalker::access(const Pointer& pointer, AccessKind kind, uint32_t id) {
@@ -78,9 +83,12 @@ void AccessWalker::fill_extent(const Pointer& pointer, ArrayAccess& out, AccessS
   site.where = pointer.offset + pointer.more;
   const bool cast = pointer.type != pointer.unit && pointer.more.is_zero();
   const Polynomial own_step = space_.lane_step(site.where);
-  // A vector access through a cast whose index counts elements: how many it takes.
-  const bool wide = cast && !(own_step == Polynomial::constant(1));
-  const Polynomial step = wide ? width_of(pointer).value_or(own_step) : own_step;
+  // A vector access through a cast whose index counts elements: how many it takes. Vectors are
+  // aligned, so where the index is only known to go on by less, its values are shared among them.
+  const std::optional<Polynomial> width = cast ? width_of(pointer) : std::nullopt;
+  const bool shared = width && is_less(own_step, *width) && space_.is_located(site.where);
+  const bool wide = cast && (shared || !(own_step == Polynomial::constant(1)));
+  const Polynomial step = shared ? own_step : width.value_or(own_step);
   site.step = own_step;
   site.at_most = space_.is_at_most(site.where);
   out.type = wide ? pointer.unit : pointer.type;

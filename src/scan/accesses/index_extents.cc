@@ -119,6 +119,10 @@ std::optional<Polynomial> IndexSpace::extent(Symbol symbol) const {
   return *count * Polynomial::constant(1 / *skipped);
 }
 
+bool IndexSpace::is_located(const Polynomial& value) const {
+  return std::ranges::all_of(varying(value), [&](Symbol one) { return span(one).has_value(); });
+}
+
 std::optional<Polynomial> IndexSpace::span_of(const Polynomial& value) const {
   if (const auto symbol = value.as_symbol()) return span(*symbol);
   const auto count = footprint(value);

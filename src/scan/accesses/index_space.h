@@ -71,6 +71,8 @@ class IndexSpace {
   std::optional<Polynomial> footprint(const Polynomial& value) const;
   // How many values lie between its first and last: extent × the step between them.
   std::optional<Polynomial> span_of(const Polynomial& value) const;
+  // Whether it is known where its values lie, not only how many they are.
+  bool is_located(const Polynomial& value) const;
   Polynomial step_of(const Polynomial& value) const;
   // The same of the part that differs between neighbouring threads.
   Polynomial lane_step(const Polynomial& value) const;

@@ -87,7 +87,12 @@ class ArgvOptions {
   // arg == "--batch", "--batch" == arg
   void compared_value(size_t equals) {
     if (equals == 0) return;
-    const bool right = source_.tokens[equals + 1].kind == TokenKind::kString;
+    size_t written = equals + 1;  // opt == std::string("--batch")
+    while (written < equals + 5 && (source_.is(written, "std") || source_.is(written, "::") ||
+                                    source_.is(written, "string") || source_.is(written, "(")))
+      ++written;
+    if (written >= source_.size()) return;
+    const bool right = source_.tokens[written].kind == TokenKind::kString;
     const bool left = source_.tokens[equals - 1].kind == TokenKind::kString;
     if (right == left) return;
     const bool argument =
@@ -95,7 +100,7 @@ class ArgvOptions {
               : source_.is_name(equals + 1) &&
                     (elements_.contains(source_.at(equals + 1)) || is_vector(equals + 1));
     if (!argument) return;
-    const std::string spelled = string_text(source_.at(right ? equals + 1 : equals - 1));
+    const std::string spelled = string_text(source_.at(right ? written : equals - 1));
     if (is_option_name(spelled)) add(equals, spelled, false);
   }
 

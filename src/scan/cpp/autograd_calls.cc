@@ -15,8 +15,8 @@ void follow_autograd(const TokenList& source, Usage& usage) {
   }
   if (classes.empty()) return;
   constexpr std::string_view kApply = "::apply";
-  for (std::vector<Call>& calls : usage.calls) {
-    for (Call& call : calls) {
+  for (std::vector<Reference>& references : usage.references) {
+    for (Reference& call : references) {
       if (!call.name.ends_with(kApply)) continue;
       const std::string type = call.name.substr(0, call.name.size() - kApply.size());
       const size_t colons = type.rfind("::");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "scan/cpp/calls.h"
 #include "scan/cpp/words.h"
 
 namespace fathom::cpp {
@@ -132,8 +131,10 @@ class BindingFinder {
     size_t brace = range.first;
     while (brace < range.last && !code_.is(brace, "{")) brace = code_.past(brace);
     if (brace >= range.last) return {};
-    const std::vector<Call> calls = find_calls(code_, {brace, range.last});
-    return calls.empty() ? std::string() : calls.front().name;
+    for (const Reference& one : find_references(code_, {brace + 1, range.last})) {
+      if (one.kind != ReferenceKind::kType) return one.name;
+    }
+    return {};
   }
 
   void extern_c_functions() {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scan/cpp/tokens.h"
+#include "scan/cpp/references.h"
 #include "scan/facts/code_facts.h"
 #include "scan/facts/code_names.h"
 
@@ -135,20 +135,10 @@ struct KnownNames {
   std::map<std::string, size_t, std::less<>> class_wrappers;
 };
 
-struct Call {
-  std::string name;     // as written, template arguments left out: "warp::copy"
-  bool member = false;  // of an object: x.name(…), x->name(…)
-  std::string template_arguments;
-  uint32_t line = 0;
-  // The class that the function declares the object with; ".x": the object, which it does not
-  // declare; empty: the result of a call, or the like. "x[]" is an element of x.
-  std::string receiver = {};
-};
-
 // A variable of a class, as far as its type is a name: "Force force" of "md::Run".
 struct Field {
   std::string owner, name;
-  std::string type;  // as Call::receiver says it; what a pointer points to, "Atom[]": many of them
+  std::string type;  // as Reference::type says it; what a pointer points to, "Atom[]": many of them
 };
 
 struct Launch {
@@ -177,7 +167,7 @@ struct Binding {
 };
 
 struct Usage {
-  std::vector<std::vector<Call>> calls;  // for each function of the definitions, in order of line
+  std::vector<std::vector<Reference>> references;  // of each function of the definitions, in order
   std::vector<Launch> launches;
   std::vector<Binding> bindings;
   std::vector<Field> fields;

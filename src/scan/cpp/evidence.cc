@@ -68,8 +68,7 @@ void read_expansion(const Function& function, CodeUnit& unit, std::vector<Patter
   const TokenList list = lex(function.expansion);
   const Brackets brackets(list);
   const CodeTree tree = read_statements({list, brackets}, 0, list.size());
-  unit.references = find_references(list, 0, list.size(), function.parameters);
-  for (Reference& reference : unit.references) reference.line = function.line_name;
+  unit.references = find_references(function.expansion, function.line_name, function.parameters);
   std::vector<PatternHit> found =
       find_patterns(list, 0, list.size(), PatternScope::kDevice,
                     {.parameters = function.parameters,
@@ -95,7 +94,6 @@ void add_functions(BodyTrees& trees, const Definitions& definitions, const Class
     if (function.body_last > function.body_first) {
       const size_t first = function.body_first, last = function.body_last + 1;
       const CodeTree& tree = trees.of(i);
-      unit.references = find_references(source, first, last, function.parameters);
       append(hits, find_patterns(source, first, last, PatternScope::kDevice,
                                  surroundings_of(function, classes, trees.code(), tree, fields)));
       if (function.kind == FunctionKind::kHost) {
@@ -103,9 +101,9 @@ void add_functions(BodyTrees& trees, const Definitions& definitions, const Class
       }
     }
     if (!function.expansion.empty()) read_expansion(function, unit, hits);
-    for (Reference& one :
-         find_default_references(function.template_parameters, function.line_first)) {
-      unit.references.push_back(std::move(one));
+    if (function.template_parameters.find('=') != std::string::npos) {
+      for (Reference& one : find_references(function.template_parameters, function.line_first))
+        unit.references.push_back(std::move(one));
     }
     out.units.push_back(std::move(unit));
     out.hits.push_back(std::move(hits));
@@ -113,17 +111,17 @@ void add_functions(BodyTrees& trees, const Definitions& definitions, const Class
   }
 }
 
-void add_aliases(const TokenList& source, const Definitions& definitions, FileUnits& out) {
+void add_aliases(const Code& code, const Definitions& definitions, FileUnits& out) {
   for (size_t i = 0; i < definitions.aliases.size(); ++i) {
     const Alias& alias = definitions.aliases[i];
     out.units.push_back({UnitKind::kAlias, static_cast<uint32_t>(i), alias.line,
-                         find_type_references(source, alias.first, alias.last)});
-    out.hits.push_back(find_patterns(source, alias.first, alias.last, PatternScope::kDevice));
+                         find_type_references(code, {alias.first, alias.last})});
+    out.hits.push_back(find_patterns(code.source, alias.first, alias.last, PatternScope::kDevice));
   }
 }
 
 // A class without the bodies of its functions and nested classes, which are units of their own.
-void add_classes(const TokenList& source, const Definitions& definitions, FileUnits& out) {
+void add_classes(const Code& code, const Definitions& definitions, FileUnits& out) {
   const std::vector<Class>& classes = definitions.classes;
   std::vector<std::pair<size_t, size_t>> inner;
   for (const Function& function : definitions.functions) {
@@ -142,10 +140,11 @@ void add_classes(const TokenList& source, const Definitions& definitions, FileUn
     const size_t last = body.body_last;
     while (at < last) {
       const size_t end = next != inner.end() && next->first < last ? next->first : last;
-      for (Reference& one : find_references(source, at, end)) {
-        if (one.kind == ReferenceKind::kType) unit.references.push_back(std::move(one));
+      for (Reference& one : find_references(code, {at, end})) {
+        const bool type = one.kind == ReferenceKind::kType || one.kind == ReferenceKind::kMade;
+        if (type) unit.references.push_back(std::move(one));
       }
-      append(hits, find_patterns(source, at, end, PatternScope::kDevice));
+      append(hits, find_patterns(code.source, at, end, PatternScope::kDevice));
       if (end == last) break;
       at = next->second + 1;
       next = std::lower_bound(next, inner.end(), std::pair(at, size_t{0}));
@@ -158,11 +157,10 @@ void add_classes(const TokenList& source, const Definitions& definitions, FileUn
 }  // namespace
 
 FileUnits find_units(BodyTrees& trees, const Definitions& definitions) {
-  const TokenList& source = trees.code().source;
   FileUnits out;
   add_functions(trees, definitions, ClassesByPlace(definitions.classes), out);
-  add_aliases(source, definitions, out);
-  add_classes(source, definitions, out);
+  add_aliases(trees.code(), definitions, out);
+  add_classes(trees.code(), definitions, out);
   out.host_hits.resize(out.units.size());
   return out;
 }

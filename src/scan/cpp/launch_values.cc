@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "scan/cpp/references.h"
 #include "scan/cpp/values.h"
 #include "scan/facts/code_names.h"
 
@@ -22,16 +23,6 @@ std::vector<std::string> used_names(std::string_view expression) {
     if (tokens.is_name(i) && !member) out.emplace_back(tokens.at(i));
   }
   return out;
-}
-
-std::vector<std::string> parameter_names_of(std::string_view parameters) {
-  std::vector<std::string> names;
-  const TokenList tokens = lex(parameters);
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    const bool last = i + 1 == tokens.size() || tokens.is(i + 1, ",");
-    if (last && tokens.is_name(i)) names.emplace_back(tokens.at(i));
-  }
-  return names;
 }
 
 // The names that the code counts up or changes by an operator: what they are at a launch depends on
@@ -103,6 +94,10 @@ const LaunchValues::Around& LaunchValues::around(const Launch& launch) {
       out.defaults[value.name].push_back(std::move(value));
   };
   add_defaults(function.template_parameters, function.line_first);
+  for (CodeParameter& parameter : code_parameters(function.parameters))
+    out.parameters.insert(std::move(parameter.name));
+  for (std::string& name : template_parameter_names(function.template_parameters))
+    out.parameters.insert(std::move(name));
   const auto classes = classes_.find(last_name(function.scope));
   if (classes == classes_.end()) return out;
   for (const Class* type : classes->second)
@@ -126,8 +121,8 @@ std::vector<LocalValue> LaunchValues::behind_arguments(const Launch& launch) {
   return search.run(*this, around(launch), launch.line_last);
 }
 
-// The last value before the launch; else a parameter's default; else a constant of the file; else a
-// function of the file that returns an expression.
+// The last value before the launch; else a parameter's default; else, of what is no parameter, a
+// constant of the file or a function of the file that returns an expression.
 std::optional<LocalValue> LaunchValues::find(const std::string& name, const Around& around,
                                              uint32_t line) const {
   if (around.counted.contains(name)) return std::nullopt;
@@ -139,6 +134,7 @@ std::optional<LocalValue> LaunchValues::find(const std::string& name, const Arou
   }
   if (const auto value = around.defaults.find(name); value != around.defaults.end())
     return value->second.front();
+  if (around.parameters.contains(name)) return std::nullopt;
   if (auto constant = only_constant(name)) return constant;
   return returned_by(name);
 }
@@ -166,9 +162,8 @@ std::optional<LocalValue> LaunchValues::returned_by(const std::string& name) con
     const std::string text = source_.source(first + 1, last - 1);
     if (text.find(';') != std::string::npos) continue;
     std::string spelled = name + "(";
-    for (const std::string& parameter : parameter_names_of(function->parameters)) {
-      spelled += (spelled.back() == '(' ? "" : ", ") + parameter;
-    }
+    for (const CodeParameter& parameter : code_parameters(function->parameters))
+      spelled += (spelled.back() == '(' ? "" : ", ") + parameter.name;
     return LocalValue{spelled + ")", text, function->line_name};
   }
   return std::nullopt;

@@ -32,7 +32,8 @@ class LaunchValues {
   using ByName = std::unordered_map<std::string, std::vector<LocalValue>>;
   struct Around {
     ByName locals, defaults;
-    std::set<std::string, std::less<>> counted;  // names that operators change
+    std::set<std::string, std::less<>> counted;     // names that operators change
+    std::set<std::string, std::less<>> parameters;  // which hide constants of the file
   };
   class Search;
 

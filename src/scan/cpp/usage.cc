@@ -2,12 +2,11 @@
 #include <map>
 
 #include "scan/cpp/bindings.h"
-#include "scan/cpp/calls.h"
 #include "scan/cpp/cpp_file.h"
+#include "scan/cpp/fields.h"
 #include "scan/cpp/launches.h"
 #include "scan/cpp/macros.h"
 #include "scan/cpp/name_sieve.h"
-#include "scan/cpp/receivers.h"
 #include "scan/facts/code_names.h"
 
 namespace fathom::cpp {
@@ -69,41 +68,40 @@ class MacroCalls {
   }
 
   // Adds what the macros among a function's calls stand for, each once.
-  void expand(std::vector<Call>& calls) {
+  void expand(std::vector<Reference>& references) {
     constexpr size_t kMostAdded = 256;  // of a function
     if (macros_.empty()) return;
     std::set<const Macro*> used;
-    const size_t most = calls.size() + kMostAdded;
-    for (size_t i = 0; i < calls.size() && calls.size() < most; ++i) {
-      const Macro* macro = calls[i].member ? nullptr : macros_.find(calls[i].name, calls[i].line);
+    const size_t most = references.size() + kMostAdded;
+    for (size_t i = 0; i < references.size() && references.size() < most; ++i) {
+      const uint32_t line = references[i].line;
+      const Macro* macro = references[i].kind == ReferenceKind::kCall
+                               ? macros_.find(references[i].name, line)
+                               : nullptr;
       if (macro == nullptr || !used.insert(macro).second) continue;
-      const uint32_t line = calls[i].line;
-      for (const Call& call : calls_of(*macro)) {
-        if (calls.size() == most) break;
-        calls.push_back(call);
-        calls.back().line = line;
+      for (const Reference& one : references_of(*macro)) {
+        if (references.size() == most) break;
+        references.push_back(one);
+        references.back().line = line;
       }
     }
   }
 
  private:
-  const std::vector<Call>& calls_of(const Macro& macro) {
+  const std::vector<Reference>& references_of(const Macro& macro) {
     constexpr size_t kLongestBody = 20000;
-    const auto [known, fresh] = calls_.try_emplace(&macro);
+    const auto [known, fresh] = known_.try_emplace(&macro);
     if (!fresh || macro.body.size() > kLongestBody) return known->second;
-    const std::string text = "{" + macro.body + "}";
-    const TokenList body = lex(text);
-    const Brackets brackets(body);
-    known->second = find_calls({body, brackets}, {0, body.size() - 1});
-    std::erase_if(known->second, [&](const Call& call) {
-      return macro.parameters && std::find(macro.parameters->begin(), macro.parameters->end(),
-                                           call.name) != macro.parameters->end();
+    known->second = find_references(macro.body, macro.line);
+    std::erase_if(known->second, [&](const Reference& one) {
+      const auto& given = macro.parameters;
+      return given && std::find(given->begin(), given->end(), one.name) != given->end();
     });
     return known->second;
   }
 
   MacroTable macros_;
-  std::map<const Macro*, std::vector<Call>> calls_;
+  std::map<const Macro*, std::vector<Reference>> known_;
 };
 
 }  // namespace
@@ -116,19 +114,18 @@ Usage find_usage(const TokenList& source, const Definitions& definitions, const 
 Usage find_usage(const Code& code, const Definitions& definitions, const KnownNames& known) {
   const TokenList& source = code.source;
   Usage usage;
-  usage.calls.reserve(definitions.functions.size());
+  usage.references.reserve(definitions.functions.size());
   // Functions in branches of an #if can share a body, but not everybody's.
   size_t tokens_left = 4 * source.size();
   MacroCalls macros(definitions);
   for (const Function& function : definitions.functions) {
     const size_t tokens = function.body_last - function.body_first;
-    usage.calls.emplace_back();
-    if (tokens > tokens_left) continue;
+    usage.references.emplace_back();
+    if (tokens == 0 || tokens > tokens_left) continue;
     tokens_left -= tokens;
-    usage.calls.back() = find_calls(code, {function.body_first, function.body_last});
-    if (function.kind != FunctionKind::kHost) continue;
-    find_receivers(code, function, usage.calls.back());
-    macros.expand(usage.calls.back());
+    usage.references.back() = find_references(code, {function.body_first + 1, function.body_last},
+                                              function.parameters);
+    if (function.kind == FunctionKind::kHost) macros.expand(usage.references.back());
   }
   for (FoundLaunch& found : find_launches(code, definitions, known)) {
     usage.launches.push_back(std::move(found.launch));

@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <vector>
 
+#include "base/check.h"
+#include "base/tsv.h"
 #include "scan/docs/doc_text.h"
 #include "scan/facts/code_names.h"
 #include "scan/facts/text_lines.h"
 #include "scan/files/source_text.h"
 #include "scan/manifests/structured_text.h"
+
+extern const std::string_view readme_words_tsv;
 
 namespace fathom {
 namespace {
@@ -215,6 +220,13 @@ bool is_underline(std::string_view line, std::string_view signs) {
          std::ranges::all_of(line, [&line](char c) { return c == line[0]; });
 }
 
+// "Usage ##" → "Usage", but "C#"
+std::string_view without_closing_signs(std::string_view heading) {
+  const size_t last = heading.find_last_not_of('#');
+  const bool closed = last != std::string_view::npos && heading[last] == ' ';
+  return closed ? without_blanks_around(heading.substr(0, last)) : heading;
+}
+
 // ":rocket: Start" → "Start"
 std::string without_emoji_names(std::string text) {
   constexpr size_t kLongest = 4000;  // each removal moves the rest
@@ -232,20 +244,39 @@ std::string without_emoji_names(std::string text) {
   return std::string(without_blanks_around(text));
 }
 
+enum class ReadmeRole : uint8_t { kNews, kGoesOn, kState, kAbout, kNoAbout, kAside };
+
+const std::vector<std::string_view>& readme_words(ReadmeRole role) {
+  static const auto words = [] {
+    constexpr std::array<std::string_view, 6> roles = {"news",  "goes_on",  "state",
+                                                       "about", "no_about", "aside"};
+    std::array<std::vector<std::string_view>, 6> read;
+    for (const auto& row : read_tsv(readme_words_tsv, 2)) {
+      const auto role_of = std::ranges::find(roles, row[0]);
+      CHECK(role_of != roles.end());
+      read[static_cast<size_t>(role_of - roles.begin())].push_back(row[1]);
+    }
+    return read;
+  }();
+  return words[static_cast<size_t>(role)];
+}
+
+bool begins_with(std::string_view text, ReadmeRole role) {
+  return std::ranges::any_of(readme_words(role),
+                             [&](std::string_view word) { return text.starts_with(word); });
+}
+
+bool holds(std::string_view text, ReadmeRole role) {
+  return std::ranges::any_of(readme_words(role), [&](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  });
+}
+
 // News, warnings, and whose it is, which stand above what a project is.
 bool is_announcement(std::string_view text) {
-  for (const std::string_view word :
-       {"Update", "UPDATE", "News", "NEWS", "Note", "NOTE", "Warning", "WARNING", "Announc",
-        "Important", "IMPORTANT", "Deprecat", "DEPRECAT", "Disclaimer", "Attention:", "Latest",
-        "Breaking", "BREAKING", "Copyright", "COPYRIGHT", "Licensed", "License",
-        // What goes on with a sentence before a list or a block of code.
-        "and ", "or ", "but ", "where ", "which "}) {
-    if (text.starts_with(word)) return true;
-  }
-  for (const std::string_view state :
-       {"work in progress", "work-in-progress", "subject to change"}) {
-    if (text.substr(0, 100).find(state) != std::string_view::npos) return true;
-  }
+  if (begins_with(text, ReadmeRole::kNews) || begins_with(text, ReadmeRole::kGoesOn) ||
+      holds(text.substr(0, 100), ReadmeRole::kState))
+    return true;
   // [2024/05/01] and 2024-05-01
   const size_t digit = text.find_first_not_of("[( ");
   return digit != std::string_view::npos && text.substr(digit).starts_with("20") &&
@@ -267,6 +298,13 @@ class ReadmeReader {
   ReadmeFacts read() {
     for (size_t i = 0; i < lines_.size(); ++i) i = take(i);
     end_paragraph();
+    // [name] of a link whose address stands elsewhere.
+    for (const std::string& name : defined_) {
+      const std::string written = "[" + name + "]";
+      std::string& text = facts_.first_paragraph;
+      for (size_t at; (at = text.find(written)) != std::string::npos;)
+        text.replace(at, written.size(), name);
+    }
     return std::move(facts_);
   }
   bool introduces() const { return worth_ > kWorthOfOtherSections; }
@@ -288,7 +326,8 @@ class ReadmeReader {
     size_t level = 0;
     while (level < content.size() && content[level] == '#') ++level;
     if (level > 0 && level < 7 && level < content.size() && content[level] == ' ') {
-      heading(plain_text(content.substr(level)), static_cast<int>(level), number);
+      heading(plain_text(without_closing_signs(content.substr(level))), static_cast<int>(level),
+              number);
       return i;
     }
     // A heading of HTML, or a line that is underlined.
@@ -370,7 +409,10 @@ class ReadmeReader {
   }
 
   void add_text(std::string_view content, uint32_t line) {
-    if (is_link_definition(content)) return end_paragraph();
+    if (is_link_definition(content)) {
+      defined_.emplace(content.substr(1, content.find(']') - 1));
+      return end_paragraph();
+    }
     // Lists, tables, quotes and directives are no sentences.
     const bool is_prose = !content.empty() &&
                           std::string_view("|>-+:.").find(content[0]) == std::string_view::npos &&
@@ -397,32 +439,20 @@ class ReadmeReader {
     for (const std::string_view word : {"What is ", "What's ", "What’s "}) {
       if (text.starts_with(word)) return asks_what_it_is(text.substr(word.size()));
     }
-    return std::ranges::any_of(
-        std::array<std::string_view, 7>{"About", "Introduction", "Overview", "Description", "TL;DR",
-                                        "TLDR", "Abstract"},
-        [&text](std::string_view word) { return text.starts_with(word); });
+    return begins_with(text, ReadmeRole::kAbout);
   }
 
   // "What is Thing?", but not "What's new" or "What is missing?".
   static bool asks_what_it_is(std::string_view rest) {
     const std::string word = lower(rest.substr(0, rest.find_first_of(" ?!:.,")));
-    constexpr std::array<std::string_view, 22> others = {
-        "new",       "next", "missing",   "inside", "included", "changed",
-        "different", "in",   "supported", "coming", "not",      "working",
-        "done",      "left", "planned",   "needed", "required", "available",
-        "here",      "hot",  "broken",    "special"};
+    const std::vector<std::string_view>& others = readme_words(ReadmeRole::kNoAbout);
     return std::ranges::find(others, word) == others.end();
   }
 
   // Sections that say how fast, how to get or whose it is, not what it is.
   bool is_beside_the_point() const {
-    if (facts_.headings.empty()) return false;
-    const std::string text = lower(facts_.headings.back().text);
-    return std::ranges::any_of(
-        std::array<std::string_view, 14>{"benchmark", "performance", "result", "latest", "news",
-                                         "install", "licen", "contribut", "citation", "docker",
-                                         "acknowledg", "credit", "changelog", "roadmap"},
-        [&text](std::string_view word) { return text.find(word) != std::string::npos; });
+    return !facts_.headings.empty() &&
+           holds(lower(facts_.headings.back().text), ReadmeRole::kAside);
   }
 
   // A row of links to the project's pages is no paragraph: it must have a sentence's length, and
@@ -443,9 +473,9 @@ class ReadmeReader {
   // "About" most.
   void keep_best(bool is_tagline) {
     const bool introduces = facts_.headings.size() <= 1 || facts_.headings.back().level == 1;
-    // "Times on an A6000:" is about the picture or table below it.
-    const bool announces =
-        is_announcement(paragraph_) || (paragraph_.ends_with(':') && items_ == 0);
+    // "Times on an A6000:", "To compile it, run:" are about what stands below them.
+    if (paragraph_.ends_with(':') && items_ == 0) return;
+    const bool announces = is_announcement(paragraph_);
     const bool aside = facts_.headings.size() > 1 && is_beside_the_point();
     const int worth = announces || aside ? 1
                       : is_under_about() ? kWorthOfAbout - (begins_with_a_call(paragraph_) ? 1 : 0)
@@ -456,7 +486,7 @@ class ReadmeReader {
     const bool far = facts_.headings.size() > kMaxHeadingsBefore;
     if (worth <= worth_ || (far && worth_ > 0)) return;
     worth_ = worth;
-    facts_.first_paragraph = paragraph_;
+    facts_.first_paragraph = without_links(paragraph_);  // one may span lines
     if (facts_.first_paragraph.ends_with(':')) facts_.first_paragraph.back() = '.';
     facts_.paragraph_line = paragraph_line_;
   }
@@ -473,6 +503,7 @@ class ReadmeReader {
   uint32_t last_line_ = 0;  // of the paragraph
   int worth_ = 0;           // of the paragraph that is kept
   bool in_code_ = false;    // the line before is code by its indentation
+  std::set<std::string> defined_;  // names of links whose addresses stand elsewhere
 };
 
 // "Fast inference of language models", of pyproject.toml, Cargo.toml or package.json at the root.

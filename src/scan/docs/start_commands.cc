@@ -242,6 +242,12 @@ class CommandReader {
   std::optional<uint32_t> file_of(const std::string& program) const {
     if (const auto found = by_path_.find(normal_path(program)); found != by_path_.end())
       return found->second;
+    // Installed under the repository's name is what its package manager builds at the root.
+    if (lower(program) == lower(facts_.repository)) {
+      for (const std::string_view main : {"src/main.rs", "main.go"}) {
+        if (const auto found = by_path_.find(main); found != by_path_.end()) return found->second;
+      }
+    }
     if (const auto found = scripts_.find(program); found != scripts_.end())
       return found->second.file;
     // A module, "package.tool": its file, or its __main__.

@@ -119,6 +119,9 @@ FileSignals SignalFinder::find(const cpp::TokenList& source) {
           hits.add(wanted.signal, header, source.tokens[i].line);
         }
       }
+    } else if (source.is(i, "static_assert")) {
+      // What it asks for is as often what the code refuses.
+      i = std::min(source.closing(i + 1), source.size() - 1);
     } else if (source.tokens[i].kind == cpp::TokenKind::kIdentifier && !branches.dead()) {
       search.at(i);
     }

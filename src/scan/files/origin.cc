@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/glob.h"
 #include "base/tsv.h"
+#include "scan/facts/code_names.h"
 
 extern const std::string_view vendored_tsv;
 
@@ -14,15 +15,16 @@ namespace fathom {
 namespace {
 
 struct OriginRules {
-  std::vector<std::string_view> folders, top_folders, starts;
+  std::vector<std::string_view> folders, top_folders, roots, starts;
 
   explicit OriginRules(std::string_view tsv) {
     for (const auto& row : read_tsv(tsv, 3)) {
       const bool is_folder = row[0] == "folder" && row[1] == "vendored",
                  is_top = row[0] == "top" && row[1] == "vendored",
+                 is_root = row[0] == "root" && row[1] == "vendored",
                  is_start = row[0] == "start" && row[1] == "generated";
-      CHECK(is_folder || is_top || is_start);
-      (is_folder ? folders : is_top ? top_folders : starts).push_back(row[2]);
+      CHECK(is_folder || is_top || is_root || is_start);
+      (is_folder ? folders : is_top ? top_folders : is_root ? roots : starts).push_back(row[2]);
     }
   }
 
@@ -46,11 +48,22 @@ bool is_comment(std::string_view line) {
 
 }  // namespace
 
+bool is_copied_repository(const std::vector<std::string_view>& names) {
+  bool licence = false, root = false;
+  for (const std::string_view one : names) {
+    const std::string name = lower(one);
+    licence = licence || name.starts_with("licen") || name.starts_with("copying");
+    root = root || std::ranges::any_of(OriginRules::built_in().roots, [&](std::string_view rule) {
+             return glob_matches(rule, name);
+           });
+  }
+  return licence && root;
+}
+
 bool is_vendored_folder(std::string_view path) {
   const size_t slash = path.rfind('/');
   const bool top = slash == std::string_view::npos;
-  std::string name(top ? path : path.substr(slash + 1));
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  const std::string name = lower(top ? path : path.substr(slash + 1));
   const auto fits = [&](std::string_view pattern) { return glob_matches(pattern, name); };
   const OriginRules& rules = OriginRules::built_in();
   return std::ranges::any_of(rules.folders, fits) ||
@@ -62,8 +75,7 @@ bool says_generated(std::string_view beginning) {
   const std::vector<std::string_view> lines = split(beginning.substr(0, kBytes), '\n');
   for (size_t i = 0; i < std::min(lines.size(), kLines); ++i) {
     if (!is_comment(lines[i])) continue;
-    std::string line(lines[i]);
-    for (char& c : line) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    const std::string line = lower(lines[i]);
     for (const std::string_view start : OriginRules::built_in().starts) {
       if (line.find(start) != std::string::npos) return true;
     }

@@ -178,8 +178,10 @@ class Walk {
       return;
     }
     if (!is_root && has(".git")) folder.origin = Origin::kSubmodule;
-    if (folder.origin == Origin::kOwn && !is_root && has("pyvenv.cfg")) {
-      folder.origin = Origin::kVendored;
+    if (folder.origin == Origin::kOwn && !is_root) {
+      std::vector<std::string_view> names;
+      for (const Entry& entry : entries) names.push_back(entry.name);
+      if (has("pyvenv.cfg") || is_copied_repository(names)) folder.origin = Origin::kVendored;
     }
     if (has(".gitignore")) {
       load_rules(root_ / folder.path / ".gitignore", in_checkout_ + folder.path, folder.rules);

@@ -42,6 +42,7 @@ CallGraph::Meaning NameResolver::meaning(SymbolId unit, const CallGraph::Use& us
     case ReferenceKind::kMember:
       return member(unit, graph_.names_.text(use.last), graph_.names_.text(use.type));
     case ReferenceKind::kType:
+    case ReferenceKind::kMade:
       return type(unit, path);
     case ReferenceKind::kPassed: {
       Meaning found = call(unit, path);

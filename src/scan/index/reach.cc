@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_set>
 
 #include "scan/index/name_resolver.h"
@@ -20,19 +21,27 @@ SymbolId CallGraph::add(uint32_t file, const CodeUnit& unit) {
   Unit& row = units_[id.value];
   row.line = unit.line;
   row.uses_first = static_cast<uint32_t>(uses_.size());
-  for (const Reference& reference : unit.references) {
-    Use use;
-    use.name = names_.intern(reference.name);
-    use.last = names_.intern(last_name(reference.name));
-    use.type = names_.intern(reference.type);
-    use.line = reference.line;
-    use.kind = reference.kind;
-    use.arguments_first = static_cast<uint32_t>(arguments_.size());
-    use.arguments = static_cast<uint16_t>(std::min<size_t>(reference.arguments.size(), UINT16_MAX));
-    for (size_t i = 0; i < use.arguments; ++i) {
-      arguments_.push_back(names_.intern(reference.arguments[i]));
+  std::set<std::tuple<StringId, StringId, ReferenceKind, std::vector<StringId>>> seen;
+  const auto& bodies = index_.code(file).usage->references;
+  const bool has_body = unit.kind == UnitKind::kFunction && unit.index < bodies.size();
+  for (const auto* references : {has_body ? &bodies[unit.index] : nullptr, &unit.references}) {
+    if (references == nullptr) continue;
+    for (const Reference& reference : *references) {
+      Use use;
+      use.name = names_.intern(reference.name);
+      use.last = names_.intern(last_name(reference.name));
+      use.type = names_.intern(class_of(reference.type));
+      use.line = reference.line;
+      use.kind = reference.kind == ReferenceKind::kMade ? ReferenceKind::kType : reference.kind;
+      std::vector<StringId> arguments;
+      for (const std::string& one : reference.arguments) arguments.push_back(names_.intern(one));
+      if (arguments.size() > UINT16_MAX) arguments.resize(UINT16_MAX);
+      if (!seen.emplace(use.name, use.type, use.kind, arguments).second) continue;
+      use.arguments_first = static_cast<uint32_t>(arguments_.size());
+      use.arguments = static_cast<uint16_t>(arguments.size());
+      arguments_.insert(arguments_.end(), arguments.begin(), arguments.end());
+      uses_.push_back(use);
     }
-    uses_.push_back(use);
   }
   row.uses_last = static_cast<uint32_t>(uses_.size());
   row.parameters_first = static_cast<uint32_t>(parameters_.size());
@@ -42,6 +51,17 @@ SymbolId CallGraph::add(uint32_t file, const CodeUnit& unit) {
   row.parameters_last = static_cast<uint32_t>(parameters_.size());
   ++added_;
   return id;
+}
+
+// The class that an object is declared with, as far as that is one.
+std::string_view CallGraph::class_of(std::string_view type) const {
+  if (type.starts_with('.')) return {};
+  if (!type.ends_with("()")) return type;
+  type.remove_suffix(2);
+  const std::string_view name = last_name(type);
+  const bool known = !index_.named(name, SymbolKind::kClass).empty() ||
+                     !index_.named(name, SymbolKind::kAlias).empty();
+  return known ? type : std::string_view();
 }
 
 void CallGraph::seal() {

@@ -47,7 +47,7 @@ class CallGraph {
  public:
   explicit CallGraph(const SymbolIndex& index);
 
-  // The symbol that it is of.
+  // The symbol that it is of. What a function's own code uses is the file's usage.
   SymbolId add(uint32_t file, const CodeUnit& unit);
   // After the last add: what no symbol is named like is forgotten.
   void seal();
@@ -86,6 +86,7 @@ class CallGraph {
   using Meaning = std::vector<Found>;
   friend class NameResolver;
 
+  std::string_view class_of(std::string_view type) const;
   // The scopes around a unit's names.
   std::string_view inside(SymbolId unit) const;
   bool is_called(const Found& found) const;

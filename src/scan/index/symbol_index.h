@@ -85,6 +85,7 @@ class SymbolIndex {
   std::string qualified_name(SymbolId id) const;
   std::string_view template_parameters(SymbolId id) const;
   const IncludeGraph& includes() const { return includes_; }
+  const FileCode& code(uint32_t file) const { return files_[file]; }
   size_t size() const { return symbols_.size(); }
 
  private:

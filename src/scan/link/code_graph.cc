@@ -52,7 +52,7 @@ CodeGraph::CodeGraph(const Readings& readings, const PythonNames& names, const P
       index_(index),
       places_(places),
       calls_(readings, types),
-      cpp_(readings, index),
+      cpp_(index),
       messages_(readings, calls_),
       extensions_(readings),
       ops_(readings, names) {
@@ -65,8 +65,8 @@ CodeGraph::CodeGraph(const Readings& readings, const PythonNames& names, const P
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     for (const cpp::Binding& binding : readings.readings[file].usage.bindings) {
       bindings_[any_library(binding.exported)].push_back({&binding, file});
-      for (const CppRef& ref : cpp_.named(binding.target, file, CppCalls::Of::kAnyKind))
-        exports_.try_emplace({true, ref.file, ref.index}, BoundFunction{&binding, file});
+      for (const FunctionNode& ref : cpp_.named(binding.target, file, CppCalls::Of::kAnyKind))
+        exports_.try_emplace(ref, BoundFunction{&binding, file});
     }
   }
 }
@@ -86,7 +86,7 @@ const std::vector<CallerEdge>& CodeGraph::callers() const {
   for (uint32_t file = 0; file < readings_.files.size(); ++file) {
     const FileReading& reading = readings_.readings[file];
     for (uint32_t i = 0; i < reading.python.functions.size(); ++i) add({false, file, i});
-    for (uint32_t i = 0; i < reading.usage.calls.size(); ++i) add({true, file, i});
+    for (uint32_t i = 0; i < reading.usage.references.size(); ++i) add({true, file, i});
     add_held(file);
     add_named(file);
   }
@@ -117,8 +117,8 @@ std::vector<GraphStep> CodeGraph::edges_from(const FunctionNode& at,
                                              const std::vector<uint32_t>& unit) const {
   std::vector<GraphStep> out;
   if (at.cpp) {
-    for (const CppStep& step : cpp_.calls_of({at.file, at.index}, unit))
-      out.push_back({{true, step.to.file, step.to.index},
+    for (const CppStep& step : cpp_.calls_of(at, unit))
+      out.push_back({cpp_.node(step.to),
                      step.specialisations == 1
                          ? Reach{ReachKind::kCalls}
                          : Reach{.kind = ReachKind::kCallsSpecialised,
@@ -161,13 +161,13 @@ void CodeGraph::add_bound(const FunctionNode& at, std::vector<GraphStep>& out) c
     const bool known = !bounds.empty();
     if (!known && !of_library) bounds = bindings_named(call, at.file);
     if (bounds.size() > kMaxBindings && !of_library) continue;
-    std::set<CppRef> seen;
+    std::set<FunctionNode> seen;
     for (const BoundFunction& bound : bounds) {
       const bool imported = known || is_imported(call.callee, at.file, bound);
-      for (const CppRef& ref : cpp_.named(bound.binding->target, bound.file)) {
+      for (const FunctionNode& ref : cpp_.named(bound.binding->target, bound.file)) {
         if (ref.file != bound.file && bounds.size() > 1 && !of_library) continue;
         if (!seen.insert(ref).second) continue;
-        out.push_back({{true, ref.file, ref.index},
+        out.push_back({ref,
                        {.kind = imported ? ReachKind::kCallsBinding : ReachKind::kNone,
                         .owner = bound.binding->via,
                         .at = bound.at()},
@@ -277,10 +277,10 @@ void CodeGraph::add_built(const FunctionNode& at, std::vector<GraphStep>& out) c
   for (const BuiltCall& call : calls_.calls_of({at.file, at.index}).built) {
     const std::vector<BoundFunction> bounds = types_.jit().exported(call.builder, call.name);
     for (const BoundFunction& bound : bounds) {
-      const std::vector<CppRef> functions = functions_of(call, bound);
-      for (const CppRef& ref : functions) {
+      const std::vector<FunctionNode> functions = functions_of(call, bound);
+      for (const FunctionNode& ref : functions) {
         const bool sure = bounds.size() == 1 && functions.size() == 1;
-        out.push_back({{true, ref.file, ref.index},
+        out.push_back({ref,
                        {.kind = ReachKind::kCallsBuilt,
                         .name = call.name,
                         .owner = types_.classes().function(call.builder).name,
@@ -296,11 +296,11 @@ void CodeGraph::add_built(const FunctionNode& at, std::vector<GraphStep>& out) c
 }
 
 // In the module's own sources, else in what they include, else wherever the only one stands.
-std::vector<CppRef> CodeGraph::functions_of(const BuiltCall& call,
+std::vector<FunctionNode> CodeGraph::functions_of(const BuiltCall& call,
                                             const BoundFunction& bound) const {
   const std::vector<uint32_t>& sources = types_.jit().sources_of(call.builder);
-  std::vector<CppRef> own, included, all = cpp_.named(bound.binding->target, bound.file);
-  for (const CppRef& ref : all) {
+  std::vector<FunctionNode> own, included, all = cpp_.named(bound.binding->target, bound.file);
+  for (const FunctionNode& ref : all) {
     if (std::binary_search(sources.begin(), sources.end(), ref.file)) own.push_back(ref);
     if (std::any_of(sources.begin(), sources.end(),
                     [&](uint32_t source) { return index_.includes().sees(source, ref.file); }))
@@ -308,7 +308,7 @@ std::vector<CppRef> CodeGraph::functions_of(const BuiltCall& call,
   }
   if (!own.empty()) return own;
   if (!included.empty()) return included;
-  return all.size() == 1 ? all : std::vector<CppRef>();
+  return all.size() == 1 ? all : std::vector<FunctionNode>();
 }
 
 // A function inside another, which hands it on to whoever calls it.
@@ -339,8 +339,8 @@ void CodeGraph::add_held(uint32_t file) const {
     if (bounds.size() != 1) return;
     const Certainty certainty =
         is_imported(value, file, bounds[0]) ? Certainty::kLikely : Certainty::kUnsure;
-    for (const CppRef& ref : cpp_.named(bounds[0].binding->target, bounds[0].file))
-      callers_->push_back({{true, ref.file, ref.index},
+    for (const FunctionNode& ref : cpp_.named(bounds[0].binding->target, bounds[0].file))
+      callers_->push_back({ref,
                            {false, file, function},
                            line,
                            ReachKind::kNone,
@@ -364,8 +364,8 @@ void CodeGraph::add_named(uint32_t file) const {
     if (text.kind != python::CudaTextKind::kInstantiation) continue;
     const auto function = types_.names().find_function(file, text.function);
     if (!function) continue;
-    for (const CppRef& ref : cpp_.ending_with(without_template_arguments(text.text)))
-      callers_->push_back({{true, ref.file, ref.index},
+    for (const FunctionNode& ref : cpp_.ending_with(without_template_arguments(text.text)))
+      callers_->push_back({ref,
                            {false, file, function->index},
                            text.line,
                            ReachKind::kNone,
@@ -399,19 +399,19 @@ std::string CodeGraph::unbound_call(const FunctionNode& node) const {
 }
 
 std::string_view CodeGraph::plain_name(const FunctionNode& node) const {
-  if (node.cpp) return cpp_.function({node.file, node.index}).name;
+  if (node.cpp) return readings_.readings[node.file].cpp.functions[node.index].name;
   if (node.index == kPythonModuleLevel) return {};
   return types_.classes().function({node.file, node.index}).name;
 }
 
 std::string CodeGraph::name_of(const FunctionNode& node) const {
-  if (node.cpp) return qualified_name(cpp_.function({node.file, node.index}));
+  if (node.cpp) return qualified_name(readings_.readings[node.file].cpp.functions[node.index]);
   if (node.index == kPythonModuleLevel) return names_.module_of(node.file);
   return qualified_name(types_.classes().function({node.file, node.index}));
 }
 
 CodePlace CodeGraph::place_of(const FunctionNode& node) const {
-  if (node.cpp) return {node.file, cpp_.function({node.file, node.index}).line_name};
+  if (node.cpp) return {node.file, readings_.readings[node.file].cpp.functions[node.index].line_name};
   if (node.index == kPythonModuleLevel) return {node.file, 1};
   return {node.file, types_.classes().function({node.file, node.index}).line_name};
 }

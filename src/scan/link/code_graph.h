@@ -88,7 +88,7 @@ class CodeGraph {
   std::vector<BoundFunction> bindings_meant(const OpenCall& call) const;
   std::vector<BoundFunction> of_module(const std::vector<BoundFunction>& bounds,
                                        const OpenCall& call) const;
-  std::vector<CppRef> functions_of(const BuiltCall& call, const BoundFunction& bound) const;
+  std::vector<FunctionNode> functions_of(const BuiltCall& call, const BoundFunction& bound) const;
 
   const Readings& readings_;
   const PythonNames& names_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scan/facts/code_names.h"
 #include "scan/facts/text_lines.h"
 
 namespace fathom {
@@ -9,6 +10,7 @@ namespace {
 
 // A call that may mean more functions says nothing about the others.
 constexpr size_t kMaxMeant = 4;
+constexpr size_t kMostBases = 8, kMostDerived = 24, kMostClasses = 4;
 
 // "MaskMode MASK_MODE = kNone" → MASK_MODE
 std::string_view last_word(std::string_view parameter) {
@@ -17,81 +19,86 @@ std::string_view last_word(std::string_view parameter) {
   return space == std::string_view::npos ? parameter : parameter.substr(space + 1);
 }
 
+// "public ns::Base<T>" → "ns::Base"
+std::string_view base_name(std::string_view written) {
+  const size_t space = written.find_last_of(" \t", written.find('<'));
+  if (space != std::string_view::npos) written.remove_prefix(space + 1);
+  return written.substr(0, written.find('<'));
+}
+
+bool holds(const std::vector<SymbolId>& all, SymbolId one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
 }  // namespace
 
-CppCalls::CppCalls(const Readings& readings, const SymbolIndex& index)
-    : readings_(readings), index_(index), receivers_(readings, index) {
-  for (uint32_t file = 0; file < readings.files.size(); ++file) {
-    const auto& functions = readings.readings[file].cpp.functions;
-    for (uint32_t i = 0; i < functions.size(); ++i) {
-      if (functions[i].defined && functions[i].kind == cpp::FunctionKind::kHost)
-        by_name_[functions[i].name].push_back({file, i});
+CppCalls::CppCalls(const SymbolIndex& index) : index_(index) {
+  uint32_t files = 0;
+  for (uint32_t i = 0; i < index.size(); ++i) {
+    const Symbol& symbol = index.symbol({i});
+    files = std::max(files, symbol.file + 1);
+    if (symbol.kind == SymbolKind::kHostFunction && symbol.defined)
+      by_name_[symbol.name].push_back({i});
+    if (symbol.kind != SymbolKind::kClass) continue;
+    for (const SymbolId base : bases_of({i})) {
+      if (base != SymbolId{i}) derived_[base].push_back({i});
     }
+  }
+  for (uint32_t file = 0; file < files; ++file) {
+    for (const cpp::Field& field : index.code(file).usage->fields)
+      fields_.try_emplace({field.owner, field.name, file}, field.type);
   }
 }
 
-bool CppCalls::all_called(const std::vector<CppRef>& functions, std::string_view name) const {
-  return std::all_of(functions.begin(), functions.end(),
-                     [&](const CppRef& ref) { return qualified_name(function(ref)) == name; });
-}
-
-std::vector<CppRef> CppCalls::ending_with(std::string_view written) const {
+std::vector<FunctionNode> CppCalls::ending_with(std::string_view written) const {
   const auto found = by_name_.find(last_name(written));
-  std::vector<CppRef> out;
+  std::vector<FunctionNode> out;
   if (found == by_name_.end()) return out;
-  for (const CppRef& ref : found->second) {
-    if (ends_with_name(qualified_name(function(ref)), written)) out.push_back(ref);
+  for (const SymbolId id : found->second) {
+    if (ends_with_name(index_.qualified_name(id), written)) out.push_back(node(id));
   }
   return out;
 }
 
-std::vector<CppRef> CppCalls::named(std::string_view written, uint32_t from, Of of) const {
+std::vector<FunctionNode> CppCalls::named(std::string_view written, uint32_t from, Of of) const {
   const size_t begin = written.find_first_not_of("& ");
   if (begin == std::string_view::npos) return {};
   written = written.substr(begin, written.find('<', begin) - begin);
-  std::vector<CppRef> out;
+  std::vector<FunctionNode> out;
   constexpr size_t kMostMeant = 24;  // which of more it is stays open
   for (const SymbolKind kind :
        {SymbolKind::kHostFunction, SymbolKind::kDeviceFunction, SymbolKind::kKernel}) {
     if (of == Of::kHost && kind != SymbolKind::kHostFunction) break;
     const std::vector<Candidate>& meant = index_.resolve(written, {from}, kind);
     for (size_t i = 0; i < meant.size() && (of == Of::kHost || meant.size() <= kMostMeant); ++i)
-      out.push_back({index_.symbol(meant[i].symbol).file, index_.symbol(meant[i].symbol).index});
+      out.push_back(node(meant[i].symbol));
   }
   return out;
 }
 
-bool CppCalls::sees(const std::vector<uint32_t>& unit, uint32_t file) const {
-  return std::any_of(unit.begin(), unit.end(),
-                     [&](uint32_t source) { return index_.includes().sees(source, file); });
-}
-
-std::vector<CppStep> CppCalls::calls_of(const CppRef& from,
+std::vector<CppStep> CppCalls::calls_of(const FunctionNode& function,
                                         const std::vector<uint32_t>& unit) const {
   std::vector<CppStep> out;
-  const cpp::Usage& usage = readings_.readings[from.file].usage;
-  if (from.index >= usage.calls.size()) return out;
-  for (const cpp::Call& call : usage.calls[from.index]) {
-    if (!by_name_.contains(last_name(call.name))) continue;
-    if (call.member) {
+  const SymbolId from = index_.function(function.file, function.index);
+  const Symbol& caller = index_.symbol(from);
+  const auto& references = index_.code(caller.file).usage->references;
+  if (caller.index >= references.size()) return out;
+  for (const cpp::Reference& call : references[caller.index]) {
+    if (call.kind == cpp::ReferenceKind::kType || !by_name_.contains(last_name(call.name)))
+      continue;
+    if (call.kind == cpp::ReferenceKind::kMember) {
       add_member(call, from, out);
       continue;
     }
-    const std::vector<CppReceivers::Method> constructors = receivers_.constructors(call, from);
-    for (const CppReceivers::Method& one : constructors) {
-      if (one.function != from) out.push_back({one.function, call.line, one.certainty, 1, true});
-    }
-    if (!constructors.empty()) continue;
+    if (add_constructors(call, from, out) || call.kind == cpp::ReferenceKind::kMade) continue;
     const size_t before = out.size();
-    const NameScope at{from.file, function(from).scope};
-    const std::vector<Candidate>& meant = index_.resolve(call.name, at, SymbolKind::kHostFunction);
+    const std::vector<Candidate>& meant =
+        index_.resolve(call.name, {caller.file, caller.scope}, SymbolKind::kHostFunction);
     for (const Candidate& one : meant) {
-      const Symbol& symbol = index_.symbol(one.symbol);
-      const CppRef to = {symbol.file, symbol.index};
-      if (to == from || out.size() - before == kMaxMeant) continue;
+      if (one.symbol == from || out.size() - before == kMaxMeant) continue;
       // Which overload it is, types decide.
       const Certainty several = meant.size() == 1 ? Certainty::kCertain : Certainty::kLikely;
-      out.push_back({to, call.line, std::max(one.certainty, several)});
+      out.push_back({one.symbol, call.line, std::max(one.certainty, several)});
     }
     const bool visible = out.size() > before && out[before].certainty == Certainty::kCertain;
     if (!visible && !unit.empty()) add_beside(call, from, unit, before, out);
@@ -100,29 +107,53 @@ std::vector<CppStep> CppCalls::calls_of(const CppRef& from,
 }
 
 // Of an object whose class is not known: only where one class alone has such a method.
-void CppCalls::add_member(const cpp::Call& call, const CppRef& from,
+void CppCalls::add_member(const cpp::Reference& call, SymbolId from,
                           std::vector<CppStep>& out) const {
-  if (const auto known = receivers_.methods(call, from)) {
-    for (const CppReceivers::Method& one : *known) {
-      if (one.function != from) out.push_back({one.function, call.line, one.certainty});
-    }
+  if (const auto known = methods(call, from)) {
+    std::ranges::copy_if(*known, std::back_inserter(out),
+                         [&](const CppStep& one) { return one.to != from; });
     return;
   }
-  const std::vector<CppRef>& all = by_name_.find(last_name(call.name))->second;
-  if (all.size() != 1 || all[0] == from || function(all[0]).scope.empty()) return;
-  if (index_.includes().may_see(from.file, all[0].file))
+  const Ids& all = by_name_.find(last_name(call.name))->second;
+  if (all.size() != 1 || all[0] == from || index_.symbol(all[0]).scope.empty()) return;
+  if (index_.includes().may_see(index_.symbol(from).file, index_.symbol(all[0]).file))
     out.push_back({all[0], call.line, Certainty::kLikely});
+}
+
+// The constructors that `Type name;` and `Type(…)` run; false: it names no class that has one.
+bool CppCalls::add_constructors(const cpp::Reference& call, SymbolId from,
+                                std::vector<CppStep>& out) const {
+  const std::string_view name = last_name(call.name);
+  if (index_.named(name, SymbolKind::kClass).empty()) return false;
+  const Symbol& caller = index_.symbol(from);
+  const std::vector<Candidate>& meant =
+      index_.resolve(call.name, {caller.file, caller.scope}, SymbolKind::kClass);
+  bool found = false;
+  for (size_t i = 0; i < meant.size() && meant.size() <= kMostClasses; ++i) {
+    const Ids own = methods_of(meant[i].symbol, name);
+    const Certainty several = own.size() == 1 ? Certainty::kCertain : Certainty::kLikely;
+    for (const SymbolId id : own) {
+      found = true;
+      if (id != from)
+        out.push_back({id, call.line, std::max(meant[i].certainty, several), 1, true});
+    }
+  }
+  return found;
 }
 
 // What the file only declares: defined in the sources that it is compiled with. The steps from
 // `first` on were found without them.
-void CppCalls::add_beside(const cpp::Call& call, const CppRef& from,
+void CppCalls::add_beside(const cpp::Reference& call, SymbolId from,
                           const std::vector<uint32_t>& unit, size_t first,
                           std::vector<CppStep>& out) const {
-  std::vector<CppRef> beside;
-  for (const CppRef& one : by_name_.find(last_name(call.name))->second) {
-    if (one != from && ends_with_name(qualified_name(function(one)), call.name) &&
-        sees(unit, one.file))
+  const auto is_seen = [&](uint32_t file) {
+    return std::ranges::any_of(
+        unit, [&](uint32_t source) { return index_.includes().sees(source, file); });
+  };
+  Ids beside;
+  for (const SymbolId one : by_name_.find(last_name(call.name))->second) {
+    if (one != from && ends_with_name(index_.qualified_name(one), call.name) &&
+        is_seen(index_.symbol(one).file))
       beside.push_back(one);
   }
   if (beside.empty()) return;
@@ -136,29 +167,142 @@ void CppCalls::add_beside(const cpp::Call& call, const CppRef& from,
 }
 
 // f<HEAD_DIM, MASK_MODE>(…): those whose template parameters are called so at the most places.
-void CppCalls::keep_by_arguments(const cpp::Call& call, std::vector<CppRef>& candidates) const {
-  const std::vector<std::string_view> arguments = split_list(call.template_arguments);
-  std::vector<CppRef> best;
+void CppCalls::keep_by_arguments(const cpp::Reference& call, Ids& candidates) const {
+  Ids best;
   size_t most = 1;  // one alone may be by chance
-  for (const CppRef& ref : candidates) {
-    const std::vector<std::string_view> parameters = split_list(function(ref).template_parameters);
+  for (const SymbolId id : candidates) {
+    const std::vector<std::string_view> parameters = split_list(index_.template_parameters(id));
     size_t same = 0;
-    for (size_t i = 0; i < std::min(arguments.size(), parameters.size()); ++i)
-      same += last_word(parameters[i]) == arguments[i];
+    for (size_t i = 0; i < std::min(call.arguments.size(), parameters.size()); ++i)
+      same += last_word(parameters[i]) == call.arguments[i];
     if (same > most) best.clear();
     most = std::max(most, same);
-    if (same == most) best.push_back(ref);
+    if (same == most) best.push_back(id);
   }
   if (most > 1) candidates = std::move(best);
 }
 
 // template <> void f<int>(…): no parameters, and all of one name. A single function is one too.
-bool CppCalls::are_specialisations(const std::vector<CppRef>& functions) const {
-  if (functions.size() == 1) return true;
-  return all_called(functions, qualified_name(function(functions[0]))) &&
-         std::all_of(functions.begin(), functions.end(), [this](const CppRef& ref) {
-           return function(ref).template_parameters.empty();
+bool CppCalls::are_specialisations(const Ids& functions) const {
+  return functions.size() == 1 || std::ranges::all_of(functions, [&](SymbolId id) {
+           return index_.qualified_name(id) == index_.qualified_name(functions[0]) &&
+                  index_.template_parameters(id).empty();
          });
+}
+
+std::vector<SymbolId> CppCalls::bases_of(SymbolId type) const {
+  Ids out;
+  const Symbol& symbol = index_.symbol(type);
+  for (const std::string& base : index_.code(symbol.file).cpp->classes[symbol.index].bases) {
+    const std::string_view name = base_name(base);
+    if (index_.named(last_name(name), SymbolKind::kClass).empty()) continue;
+    for (const Candidate& one :
+         index_.resolve(name, {symbol.file, symbol.scope}, SymbolKind::kClass)) {
+      if (one.certainty != Certainty::kUnsure) out.push_back(one.symbol);
+    }
+  }
+  return out;
+}
+
+std::vector<SymbolId> CppCalls::with_bases(SymbolId type) const {
+  Ids out = {type};
+  for (size_t i = 0; i < out.size() && out.size() < kMostBases; ++i) {
+    for (const SymbolId base : bases_of(out[i])) {
+      if (!holds(out, base)) out.push_back(base);
+    }
+  }
+  return out;
+}
+
+std::vector<SymbolId> CppCalls::derived_from(SymbolId type) const {
+  Ids out = {type};
+  for (size_t i = 0; i < out.size() && out.size() <= kMostDerived; ++i) {
+    const auto found = derived_.find(out[i]);
+    if (found == derived_.end()) continue;
+    for (const SymbolId one : found->second) {
+      if (!holds(out, one)) out.push_back(one);
+    }
+  }
+  out.erase(out.begin());
+  return out;
+}
+
+std::vector<SymbolId> CppCalls::methods_of(SymbolId type, std::string_view method) const {
+  constexpr size_t kMostTwins = 24;
+  Ids all, own;
+  for (const SymbolId one : index_.methods(index_.qualified_name(type), method)) {
+    if (index_.symbol(one).kind == SymbolKind::kHostFunction) all.push_back(one);
+  }
+  if (all.size() < 2) return all;
+  const uint32_t home = index_.symbol(type).file;
+  const bool many = all.size() > kMostTwins;  // of very many only what stands beside the class
+  for (const SymbolId one : all) {
+    const uint32_t file = index_.symbol(one).file;
+    if (file == home || (!many && index_.includes().sees(file, home))) own.push_back(one);
+  }
+  return own.empty() && !many ? all : own;
+}
+
+std::optional<std::pair<std::string, uint32_t>> CppCalls::field_type(std::string_view object,
+                                                                     SymbolId from) const {
+  const bool element = object.ends_with("[]");
+  const std::string_view name = element ? object.substr(0, object.size() - 2) : object;
+  const Symbol& caller = index_.symbol(from);
+  if (caller.scope.empty() || index_.named(last_name(caller.scope), SymbolKind::kClass).empty())
+    return std::nullopt;
+  const std::vector<Candidate>& meant =
+      index_.resolve(caller.scope, {caller.file}, SymbolKind::kClass);
+  for (size_t i = 0; i < meant.size() && meant.size() <= kMostClasses; ++i) {
+    for (const SymbolId id : with_bases(meant[i].symbol)) {
+      const std::string scope = index_.qualified_name(id);
+      const uint32_t file = index_.symbol(id).file;
+      const auto found = fields_.find({scope, name, file});
+      if (found == fields_.end()) continue;
+      std::string declared(found->second);
+      const bool list = declared.ends_with("[]");
+      if (list && !element) return std::pair(std::string("std::vector"), file);
+      if (list) declared.resize(declared.size() - 2);
+      return std::pair(std::move(declared), file);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<CppStep>> CppCalls::methods(const cpp::Reference& call,
+                                                      SymbolId from) const {
+  if (call.type.empty()) return std::nullopt;
+  const Symbol& caller = index_.symbol(from);
+  std::string declared = call.type.substr(0, call.type.find("()"));
+  uint32_t file = caller.file;
+  if (declared.starts_with('.')) {
+    const auto field = field_type(std::string_view(declared).substr(1), from);
+    if (!field) return std::nullopt;
+    std::tie(declared, file) = *field;
+  }
+  if (declared.starts_with("std::")) return std::vector<CppStep>();
+  if (index_.named(last_name(declared), SymbolKind::kClass).empty()) return std::nullopt;
+  const std::vector<Candidate>& meant =
+      index_.resolve(declared, {file, caller.scope}, SymbolKind::kClass);
+  if (meant.empty() || meant.size() > kMostClasses) return std::nullopt;
+  std::vector<CppStep> out;
+  for (const Candidate& one : meant) {
+    Ids found;
+    for (const SymbolId id : with_bases(one.symbol)) {
+      if (found.empty()) found = methods_of(id, last_name(call.name));
+    }
+    const size_t own = found.size();
+    for (const SymbolId id : derived_from(one.symbol)) {
+      for (const SymbolId method : methods_of(id, last_name(call.name))) found.push_back(method);
+    }
+    // Which class's it is, or which overload, is decided when it runs or by types.
+    const Certainty several = found.size() < 2      ? Certainty::kCertain
+                              : own == found.size() ? Certainty::kLikely
+                                                    : Certainty::kUnsure;
+    for (const SymbolId id : found)
+      out.push_back({id, call.line, std::max(one.certainty, several)});
+  }
+  if (out.size() > kMostDerived) return std::vector<CppStep>();
+  return out;
 }
 
 }  // namespace fathom

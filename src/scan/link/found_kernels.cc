@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "scan/facts/code_names.h"
+
 namespace fathom {
 namespace {
 
@@ -43,6 +45,18 @@ bool is_cuda_header(std::string_view include) {
                                    "cuda/", "cub/", "cutlass/", "cute/", "cooperative_groups"});
 }
 
+// CONVECTION-Hip.cpp, norm_hip.cpp and hip/norm.cpp, but not ship.cpp
+bool is_called_hip(std::string_view path) {
+  size_t begin = 0;
+  for (size_t i = 0; i <= path.size(); ++i) {
+    const char c = i < path.size() ? path[i] : '/';
+    if (c != '/' && c != '-' && c != '_' && c != '.') continue;
+    if (lower(path.substr(begin, i - begin)) == "hip") return true;
+    begin = i + 1;
+  }
+  return false;
+}
+
 // hipMalloc, cudaMalloc
 bool is_runtime_call(std::string_view name, std::string_view runtime) {
   return name.size() > runtime.size() && name.starts_with(runtime) &&
@@ -69,14 +83,17 @@ KernelLanguages::KernelLanguages(const Readings& readings) {
     const bool cuda = std::any_of(includes.begin(), includes.end(), is_cuda_header);
     hip_files += hip || language == Language::kHip;
     cuda_files += cuda;
-    for (const auto& calls : readings.readings[file].usage.calls) {
-      for (const cpp::Call& call : calls) {
+    for (const auto& references : readings.readings[file].usage.references) {
+      for (const cpp::Reference& call : references) {
+        if (call.kind != cpp::ReferenceKind::kCall) continue;
         hip_calls += is_runtime_call(call.name, "hip") ? 1 : 0;
         cuda_calls += is_runtime_call(call.name, "cuda") ? 1 : 0;
       }
     }
     if (language == Language::kMusa) of_file_[file] = KernelKind::kMusa;
-    if (language == Language::kHip || (hip && !cuda)) of_file_[file] = KernelKind::kHip;
+    if (language == Language::kHip || (hip && !cuda) ||
+        (hip == cuda && is_called_hip(readings.files[file].path)))
+      of_file_[file] = KernelKind::kHip;
     unsaid[file] = hip == cuda && of_file_[file] == KernelKind::kCuda ? 1 : 0;
   }
   // Where nearly all that say it are HIP, the others are, too. What includes both runtimes is

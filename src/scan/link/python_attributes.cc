@@ -46,9 +46,15 @@ PythonValues PythonTypes::instance_attribute(const PythonValue& of, std::string_
     PythonValues out;
     const bool abstract = classes_.is_abstract(*method);
     if (!abstract) add_value(out, bound);
-    // Whoever is not known to be of just this class may be of one that inherits.
-    if (abstract || (!of.exact && of.kind == Kind::kInstance)) {
-      for (const PythonRef& other : classes_.overriding(of.ref, name)) {
+    // Whoever is not known to be of just this class may be of one that inherits. Where very many
+    // do, a way through one of them says nothing.
+    constexpr size_t kMostImplementations = 16;
+    const std::vector<PythonRef> overriding =
+        abstract || (!of.exact && of.kind == Kind::kInstance)
+            ? classes_.overriding(of.ref, name)
+            : std::vector<PythonRef>();
+    if (overriding.size() <= kMostImplementations) {
+      for (const PythonRef& other : overriding) {
         add_value(out,
                   {Kind::kFunction, other, true, abstract ? Certainty::kLikely : Certainty::kUnsure,
                    false, "", classes_.type(of.ref).name});

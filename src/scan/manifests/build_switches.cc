@@ -11,6 +11,16 @@
 namespace fathom {
 namespace {
 
+// The text with each run of blanks and line breaks as one blank.
+std::string one_line(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank || (!out.empty() && out.back() != ' ')) out += blank ? ' ' : c;
+  }
+  return out;
+}
+
 constexpr size_t kMostSwitches = 2000, kMostFiles = 2000;
 constexpr uint64_t kLargestFile = 4u << 20;
 
@@ -28,7 +38,7 @@ std::optional<BuildSwitch> cached_variable(const CMakeCommand& command) {
     found.name = command.words[0].text;
     for (size_t j = 1; j < i; ++j)
       (found.default_value += j == 1 ? "" : ";") += command.words[j].text;
-    found.help = command.words[i + 2].text;
+    found.help = one_line(command.words[i + 2].text);
     found.at.line = command.line;
     return found;
   }
@@ -45,7 +55,7 @@ std::vector<BuildSwitch> cmake_switches(std::string_view text) {
     if (command.name == "option" || command.name == "cmake_dependent_option") {
       BuildSwitch found;
       found.name = command.words[0].text;
-      if (command.words.size() > 1) found.help = command.words[1].text;
+      if (command.words.size() > 1) found.help = one_line(command.words[1].text);
       // option() without a value is OFF.
       found.default_value = command.words.size() > 2 ? command.words[2].text : "OFF";
       found.at.line = command.line;

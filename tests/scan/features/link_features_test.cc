@@ -274,6 +274,17 @@ TEST(LinkFeatures, CodeThatIsNeverCompiledDoesNotCount) {
   EXPECT_TRUE(cpp_fires("#ifdef A\nstruct PagePool { };\n#endif\n", "pages"));
 }
 
+TEST(LinkFeatures, WhatAnAssertionRefusesDoesNotCount) {
+  const auto ids = [](const std::string& code) {
+    std::string out;
+    for (const auto& feature : test::recognise({{{"app/a.cu", code}}, {}}).features)
+      out += feature.id + " ";
+    return out;
+  };
+  EXPECT_EQ(ids("using Used = cutlass::gemm::StreamKScheduler;\n"), "stream_k ");
+  EXPECT_EQ(ids("static_assert(!is_same_v<T, StreamKScheduler>, \"no\");\n"), "");
+}
+
 // A finder that has seen other files says the same as a fresh one.
 TEST(SignalFinder, MemoryOfOtherFilesChangesNothing) {
   const FeatureRules& rules = FeatureRules::built_in();
