@@ -333,6 +333,25 @@ TEST(CriticalPath, TheMainThreadWaitsForAutograd) {
   EXPECT_EQ(other.then("launch x0"), Range(350, 400));
 }
 
+// A thread that works, and one that makes its first call when that is done.
+std::vector<std::string> joined_thread(int64_t then) {
+  return {launch_call(100, 5, 1, "2"),
+          kernel("long", 110, 400, 1),
+          launch_call(106, 409, 9, "2", "cudaStreamSynchronize"),
+          launch_call(then, 5, 2, "1"),
+          kernel("short", then + 10, 5, 2, 8),
+          launch_call(then + 6, 14, 8, "1", "cudaDeviceSynchronize")};
+}
+
+TEST(CriticalPath, AThreadThatIsJoinedComesBeforeTheOneThatGoesOn) {
+  const Case c(joined_thread(560));
+  EXPECT_EQ(c.on_path(PathPart::kKernel), 405);
+  EXPECT_EQ(c.on_path(PathPart::kBefore), 0);
+  // Long after the other thread's last call, nothing tells what it waited for.
+  const Case later(joined_thread(5560));
+  EXPECT_EQ(later.on_path(PathPart::kKernel), 5);
+}
+
 TEST(CriticalPath, StepsAreTheWindow) {
   std::vector<std::string> events = launch_bound();
   events.push_back(annotation("ProfilerStep#1", 90, 110));

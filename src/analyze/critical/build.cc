@@ -1,5 +1,6 @@
 // Builds the graph of waits: works of streams, segments of threads, then both in one order of time.
 #include <algorithm>
+#include <span>
 #include <array>
 #include <tuple>
 
@@ -47,6 +48,7 @@ class GraphBuilder {
     add_edges();
     measure_latencies();
     infer_causes();
+    infer_handovers();
     std::ranges::sort(graph_.edges, [](const GraphEdge& a, const GraphEdge& b) {
       return std::tie(a.node, a.before, a.kind) < std::tie(b.node, b.before, b.kind);
     });
@@ -330,6 +332,31 @@ class GraphBuilder {
         graph_.edges.push_back({i, cause, GraphEdge::Kind::kInferred});
         break;
       }
+    }
+  }
+
+  // A thread whose first call comes right after the last call of others of its process was most
+  // likely waiting for them: joining threads leaves no record.
+  void infer_handovers() {
+    constexpr int64_t kLongestHandover = 1'000'000;
+    std::vector<uint32_t> by_end;
+    for (uint32_t i = 0; i < host_.segments.size(); ++i)
+      if (node_of_[i] != kNoNode) by_end.push_back(i);
+    std::ranges::stable_sort(by_end, {}, [this](uint32_t i) { return host_.segments[i].end; });
+    for (const GraphThread& thread : host_.threads) {
+      uint32_t first = thread.begin;
+      while (first < thread.end && node_of_[first] == kNoNode) ++first;
+      if (first == thread.end) continue;
+      const uint32_t node = node_of_[first];
+      const int64_t begin = host_.segments[first].begin;
+      const std::span known(graph_.edges.data(), known_edges_);
+      if (std::ranges::binary_search(known, node, {}, &GraphEdge::node)) continue;
+      auto at = std::ranges::upper_bound(by_end, begin, {},
+                                         [this](uint32_t i) { return host_.segments[i].end; });
+      if (at == by_end.begin() || begin - host_.segments[*--at].end > kLongestHandover) continue;
+      const auto owner = std::ranges::upper_bound(host_.threads, *at, {}, &GraphThread::end);
+      if (owner->pid == thread.pid && node_of_[*at] < node)
+        graph_.edges.push_back({node, node_of_[*at], GraphEdge::Kind::kInferred});
     }
   }
 
