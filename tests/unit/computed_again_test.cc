@@ -199,9 +199,10 @@ TEST(ComputedAgain, ASoftmaxAlongAnotherDimension) {
   EXPECT_FALSE(finds(softmax("1", 350), FindingKind::kStridedReduction)) << "fast all the same";
   Workload innermost;  // by its strides: channels_last
   for (int i = 0; i < 4; ++i)
-    innermost.op("aten::_log_softmax", "[[8,32000,1024],[],[]]",
-                 R"(["c10::BFloat16","Scalar","Scalar"])", 36000, "softmax", 0,
-                 R"("Concrete Inputs":["","1","False"],"Input Strides":[[32768000,1,32000],[],[]])");
+    innermost.op(
+        "aten::_log_softmax", "[[8,32000,1024],[],[]]", R"(["c10::BFloat16","Scalar","Scalar"])",
+        36000, "softmax", 0,
+        R"("Concrete Inputs":["","1","False"],"Input Strides":[[32768000,1,32000],[],[]])");
   EXPECT_FALSE(finds(innermost, FindingKind::kStridedReduction)) << "neighbours in memory";
 }
 

@@ -87,8 +87,9 @@ TEST(SlowPaths, PaddingBeforeConvolutions) {
     for (int i = 0; i < 6; ++i) {
       w.raw(test::cpu_op(
           op, w.host() - 1, 22,
-          fmt::format(R"("Input Dims":[[16,64,256,256],[],[]],"Concrete Inputs":["","[1,1,1,1]","{}"])",
-                      value)));
+          fmt::format(
+              R"("Input Dims":[[16,64,256,256],[],[]],"Concrete Inputs":["","[1,1,1,1]","{}"])",
+              value)));
       w.op("aten::fill_", "[[16,64,258,258],[]]", R"(["c10::BFloat16","Scalar"])", 60);
       w.op("aten::copy_", "[[16,64,256,256],[16,64,256,256]]", kTwoBf16, 90, "k", 0,
            R"("Input Strides":[[4260096,66564,258,1],[4194304,65536,256,1]])");
