@@ -89,9 +89,9 @@ class LoopFinder {
     link.caller = above.valid() ? a_.places().of(above).frame : EventId{};
     if (!link.caller.valid() || name(link.caller) == name(child)) return link;
     const StringId module = name(a_.places().of(child).module);
-    const auto [loop, added] = ids_.try_emplace(
-        {link.caller, name(child), module, step_of(store_.start(child))},
-        static_cast<uint32_t>(loops_.size()));
+    const auto [loop, added] =
+        ids_.try_emplace({link.caller, name(child), module, step_of(store_.start(child))},
+                         static_cast<uint32_t>(loops_.size()));
     if (added) loops_.push_back({link.caller, child, {}, 0});
     link.loop = loop->second;
     ++loops_[link.loop].calls;

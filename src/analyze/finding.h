@@ -152,7 +152,7 @@ struct Finding {
   double share = 0;  // of the wall time
   std::optional<double> efficiency;
   bool in_single_ops = false;  // idle time between the launches of one op: no code can shorten it
-  Nanos with_it;  // of other work and waits that may go with it: see saving_range.h
+  Nanos with_it;               // of other work and waits that may go with it: see saving_range.h
   GoesWith goes_with;
   // Of the time that the trace's length depends on: to the next band, and to the limit.
   Nanos saving_at_least, saving_at_most;

@@ -296,7 +296,8 @@ std::vector<Interval> profiler_overheads(const EventStore& store) {
     if (store.kind(e) != EventKind::kOther || !store.name_id(e).valid()) continue;
     uint8_t& known = is_own[store.name_id(e).index];
     if (known == 0) known = role_of_overhead(store.name(e)) == HostRole::kProfiler ? 2 : 1;
-    if (known == 2 && store.end(e) > store.start(e)) spans.push_back({store.start(e), store.end(e)});
+    if (known == 2 && store.end(e) > store.start(e))
+      spans.push_back({store.start(e), store.end(e)});
   }
   return merge_intervals(std::move(spans));
 }

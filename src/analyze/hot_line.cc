@@ -43,11 +43,11 @@ std::optional<Line> hottest_line(const Assessment& a) {
     if (!call.assessed->bound) continue;
     line.known += seconds_of(call.time);
     const double usual = call.assessed->usual_seconds.value_or(0);
-    line.limit += std::min(seconds_of(call.time),
-                           std::max({call.assessed->bound->seconds(), usual,
-                                     seconds_of(a.shortest_kernel())}));
+    line.limit += std::min(seconds_of(call.time), std::max({call.assessed->bound->seconds(), usual,
+                                                            seconds_of(a.shortest_kernel())}));
   }
-  const auto most = std::ranges::max_element(lines, {}, [](const auto& l) { return l.second.time; });
+  const auto most =
+      std::ranges::max_element(lines, {}, [](const auto& l) { return l.second.time; });
   return most != lines.end() ? std::optional(std::move(most->second)) : std::nullopt;
 }
 
@@ -88,8 +88,8 @@ std::optional<Finding> find_hot_line(const Assessment& a, const std::vector<Find
   f.subject = short_place_text(f.places.front());
   const std::vector<const AssessedOp*> ops = ops_by_time(line->calls);
   f.category = ops.front()->category;
-  f.title = fmt::format("{} takes {} of the wall time on the GPU", f.subject,
-                        percent_text(f.share));
+  f.title =
+      fmt::format("{} takes {} of the wall time on the GPU", f.subject, percent_text(f.share));
   std::vector<std::string> told;
   for (size_t i = 0; i < std::min(kOpsTold, ops.size()); ++i) {
     const auto of_line = std::ranges::count(line->calls, ops[i], &AssessedCall::assessed);
@@ -100,9 +100,9 @@ std::optional<Finding> find_hot_line(const Assessment& a, const std::vector<Find
                         counted(line->calls.size(), "call"), fmt::join(told, ", "));
   const double seconds = seconds_of(f.time);
   if (line->known > 0) {
-    f.issue += fmt::format("; {} of achievable where that is known ({} of the time)",
-                           percent_text(line->limit / line->known),
-                           percent_text(line->known / seconds));
+    f.issue +=
+        fmt::format("; {} of achievable where that is known ({} of the time)",
+                    percent_text(line->limit / line->known), percent_text(line->known / seconds));
   }
   f.issue += ". No pattern explains it.";
   if (const auto loop = find_call_loop(a, f.covered)) {
@@ -123,10 +123,10 @@ std::optional<Finding> find_hot_line(const Assessment& a, const std::vector<Find
   // Nothing is known of the rest: it may be for nothing.
   const double unknown = std::max(0.0, seconds - line->known);
   f.saving_at_most = nanos_from(std::max(0.0, line->known - line->limit) + unknown);
-  f.projections = {{unknown > 0 ? "known ops at what is achievable, none of the others (upper bound)"
-                                : "its ops at what is achievable (upper bound)",
-                    f.time - f.saving_at_most,
-                    ratio(f.saving_at_most, a.length())}};
+  f.projections = {{unknown > 0
+                        ? "known ops at what is achievable, none of the others (upper bound)"
+                        : "its ops at what is achievable (upper bound)",
+                    f.time - f.saving_at_most, ratio(f.saving_at_most, a.length())}};
   advise(a, f, {});
   f.confidence = Confidence::kLow;
   constexpr double kWorthReading = 0.06;  // of the wall time

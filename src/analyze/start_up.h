@@ -17,8 +17,7 @@ std::optional<Scope::SteadyState> find_steady_state(const SheetInput& input);
 
 // Of two recordings that are compared: where one has such a start-up, it is left out of the other
 // as well, however short; where it is not clear when the other's ends, of neither.
-using SteadyPair =
-    std::pair<std::optional<Scope::SteadyState>, std::optional<Scope::SteadyState>>;
+using SteadyPair = std::pair<std::optional<Scope::SteadyState>, std::optional<Scope::SteadyState>>;
 SteadyPair find_steady_states(const SheetInput& a, const SheetInput& b);
 
 }  // namespace fathom

@@ -36,6 +36,7 @@ ToolFrame kind_of_frame(std::string_view name) {
 // The tool's frame around each op, and where the program turns it on.
 struct ToolFrames {
   std::unordered_set<EventId> around_ops;
+  std::vector<Nanos> begins;  // of these frames, sorted
   std::vector<CoveredEvent> enters;
   std::string_view file;
 };
@@ -51,9 +52,11 @@ ToolFrames find_frames(const EventStore& store) {
     if (kind == ToolFrame::kAroundOp) {
       if (found.file.empty()) found.file = read_frame_name(store.name(e))->file;
       found.around_ops.insert(e);
+      found.begins.push_back(store.start(e));
     }
     if (kind == ToolFrame::kEnter) found.enters.push_back({e, store.duration(e)});
   }
+  std::ranges::sort(found.begins);
   return found;
 }
 
@@ -88,8 +91,18 @@ std::optional<ToolLeftOn> find_tool_left_on(const Assessment& a,
   Nanos all, inside_it;
   for (const CoveredEvent& event : late) {
     all += event.time;
-    const CallId call = event.event.valid() ? a.input().tree.call(event.event) : CallId{};
-    if (call.valid() && is_in_frames(a.input().tree, tool, a.input().tree.frame(call)))
+    if (!event.event.valid()) continue;
+    if (a.input().store.kind(event.event) == EventKind::kPython) {
+      if (is_in_frames(a.input().tree, tool, event.event)) inside_it += event.time;
+      continue;
+    }
+    const CallId call = a.input().tree.call(event.event);
+    if (!call.valid()) continue;
+    // The op that the program calls is around the tool's frames.
+    const EventId host = a.input().tree.event(call);
+    const auto first = std::ranges::lower_bound(tool.begins, a.input().store.start(host));
+    const bool is_around = first != tool.begins.end() && *first < a.input().store.end(host);
+    if (is_around || is_in_frames(a.input().tree, tool, a.input().tree.frame(call)))
       inside_it += event.time;
   }
   found.of_time = ratio(inside_it, all);

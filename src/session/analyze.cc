@@ -159,13 +159,13 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   analysis.summary.clocks = summarize_clocks(input);
   std::vector<std::string> package_paths;
   for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);
-  const RunStory story = TRY(tell_story(
-      trace, assessment, done.findings,
-      has_counters
-          ? contexts
-          : launch_contexts(assessment.input(), recorded_on != nullptr ? recorded_on : platform, kMostContexts,
-                            true, kAskedContexts),
-      options));
+  const RunStory story =
+      TRY(tell_story(trace, assessment, done.findings,
+                     has_counters ? contexts
+                                  : launch_contexts(assessment.input(),
+                                                    recorded_on != nullptr ? recorded_on : platform,
+                                                    kMostContexts, true, kAskedContexts),
+                     options));
   analysis.summary.phases = story_phases_text(story, screen_safe);
   const AnalysisView view{analysis.summary, assessment, done.findings, package_paths, story};
   analysis.files = analysis_files(view);

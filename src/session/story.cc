@@ -122,8 +122,7 @@ Result<RunStory> tell_whole(const Trace& trace, const Scope& scope, const StoryO
   const Platform* recorded_on = detect_platform(trace, scope.device);
   const Platform* platform = a.platform != nullptr ? a.platform : recorded_on;
   // The same window as the findings of `analyze`; what is asked for may lie outside of it.
-  const auto steady =
-      has_timeline && options.selection.empty() ? SteadyInput::of(whole) : nullptr;
+  const auto steady = has_timeline && options.selection.empty() ? SteadyInput::of(whole) : nullptr;
   const SheetInput& input = steady ? steady->input : whole;
   std::optional<MeasuredOps> ops;
   if (!steady) ops.emplace(input, find_launchers(input));

@@ -197,6 +197,44 @@ TEST(ComputedAgain, ASoftmaxAlongAnotherDimension) {
   EXPECT_FALSE(finds(softmax("-1", 36000), FindingKind::kStridedReduction)) << "the last one";
   EXPECT_FALSE(finds(softmax("2", 36000), FindingKind::kStridedReduction)) << "the last one";
   EXPECT_FALSE(finds(softmax("1", 350), FindingKind::kStridedReduction)) << "fast all the same";
+  Workload innermost;  // by its strides: channels_last
+  for (int i = 0; i < 4; ++i)
+    innermost.op(
+        "aten::_log_softmax", "[[8,32000,1024],[],[]]", R"(["c10::BFloat16","Scalar","Scalar"])",
+        36000, "softmax", 0,
+        R"("Concrete Inputs":["","1","False"],"Input Strides":[[32768000,1,32000],[],[]])");
+  EXPECT_FALSE(finds(innermost, FindingKind::kStridedReduction)) << "neighbours in memory";
+}
+
+// All pairs, written out only to be reduced; near-twins use them as they are, or are as large as
+// what they are made of.
+TEST(ComputedAgain, ATensorThatIsWrittenOutToBeReduced) {
+  const auto pairs = [](const char* operands, const char* last) {
+    Workload w;
+    for (int i = 0; i < 4; ++i) {
+      w.op("aten::gt", operands, R"(["float","float"])", 500);
+      w.op(last, "[[4096,32,128],[],[],[]]", R"(["bool","ScalarList","Scalar",""])", 400);
+    }
+    return finds(w, FindingKind::kLargeIntermediate);
+  };
+  EXPECT_TRUE(pairs("[[4096,32,1],[128]]", "aten::sum"));
+  EXPECT_FALSE(pairs("[[4096,32,128],[4096,32,128]]", "aten::sum")) << "as large as its inputs";
+  EXPECT_FALSE(pairs("[[4096,32,1],[128]]", "aten::bitwise_not")) << "it is not reduced";
+}
+
+TEST(ComputedAgain, ConvolutionsWithoutTheVendorsLibrary) {
+  const auto serve = [](const char* inside) {
+    Workload w;
+    for (int i = 0; i < 8; ++i) {
+      w.raw(test::cpu_op(inside, w.host(), 60));
+      w.host_pause(2);
+      w.op("aten::mm", "[[512,512],[512,512]]", kTwoBf16, 100, "im2col");
+      w.host_pause(60);
+    }
+    return finds(w, FindingKind::kFallbackOp);
+  };
+  EXPECT_TRUE(serve("aten::_slow_conv2d_forward"));
+  EXPECT_FALSE(serve("aten::cudnn_convolution"));
 }
 
 TEST(ComputedAgain, AnInverseForAFewColumns) {

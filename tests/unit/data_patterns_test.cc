@@ -44,7 +44,8 @@ TEST(Patterns, CastsThatAreUndoneOrRepeated) {
   const Finding* weights = first_finding(findings, FindingKind::kCasts);
   ASSERT_NE(weights, nullptr);
   EXPECT_EQ(weights->title, "The same weights are cast again and again");
-  EXPECT_NEAR(weights->saving_at_least.micros(), 8 * 50, 10) << "but for a wait for the host";
+  EXPECT_NEAR(weights->saving_at_most.micros(), 8 * 50, 10) << "but for a wait for the host";
+  EXPECT_NEAR(weights->saving_at_least.micros(), 0.85 * 8 * 50, 10) << "no saving is one number";
 }
 
 TEST(Patterns, KeysRepeatedForEachQueryHead) {
@@ -64,7 +65,7 @@ TEST(Patterns, KeysRepeatedForEachQueryHead) {
   const auto findings = decode("[1048576,131072,0,64,1]").find();
   const Finding* f = first_finding(findings, FindingKind::kRepeatedKeys);
   ASSERT_NE(f, nullptr);
-  EXPECT_NEAR(f->saving_at_least.micros(), 8 * 60, 10) << "but for a wait for the host";
+  EXPECT_NEAR(f->saving_at_most.micros(), 8 * 60, 10) << "but for a wait for the host";
   EXPECT_FALSE(finds(decode("[4194304,64,524288,2048,1]"), FindingKind::kRepeatedKeys))
       << "a transpose of as many heads";
 }

@@ -82,10 +82,14 @@ TEST(SlowPaths, AdditionsInAFixedOrder) {
 }
 
 TEST(SlowPaths, PaddingBeforeConvolutions) {
-  const auto padded = [](const char* op, const char* reader) {
+  const auto padded = [](const char* op, const char* reader, const char* value = "0.") {
     Workload w;
     for (int i = 0; i < 6; ++i) {
-      w.raw(test::cpu_op(op, w.host() - 1, 22));
+      w.raw(test::cpu_op(
+          op, w.host() - 1, 22,
+          fmt::format(
+              R"("Input Dims":[[16,64,256,256],[],[]],"Concrete Inputs":["","[1,1,1,1]","{}"])",
+              value)));
       w.op("aten::fill_", "[[16,64,258,258],[]]", R"(["c10::BFloat16","Scalar"])", 60);
       w.op("aten::copy_", "[[16,64,256,256],[16,64,256,256]]", kTwoBf16, 90, "k", 0,
            R"("Input Strides":[[4260096,66564,258,1],[4194304,65536,256,1]])");
@@ -98,6 +102,9 @@ TEST(SlowPaths, PaddingBeforeConvolutions) {
   EXPECT_NE(first_finding(findings, FindingKind::kPaddingCopies), nullptr);
   EXPECT_EQ(first_finding(findings, FindingKind::kLayoutCopies), nullptr) << "told once";
   EXPECT_FALSE(finds(padded("aten::constant_pad_nd", "aten::mm"), FindingKind::kPaddingCopies));
+  EXPECT_FALSE(finds(padded("aten::constant_pad_nd", "aten::cudnn_convolution", "-1."),
+                     FindingKind::kPaddingCopies))
+      << "a border of another value";
   EXPECT_FALSE(
       finds(padded("aten::my_op", "aten::cudnn_convolution"), FindingKind::kPaddingCopies));
 }

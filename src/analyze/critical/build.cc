@@ -376,8 +376,7 @@ CriticalGraph build_critical_graph(const SheetInput& input, const TimeBase& base
   CriticalGraph graph = GraphBuilder(input, base).build();
   if (!graph.empty()) {
     for (const Interval& span : profiler_overheads(input.store))
-      graph.profiler.emplace_back((span.begin - graph.begin).count,
-                                  (span.end - graph.begin).count);
+      graph.profiler.emplace_back((span.begin - graph.begin).count, (span.end - graph.begin).count);
   }
   return graph;
 }

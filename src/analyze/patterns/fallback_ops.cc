@@ -45,8 +45,7 @@ std::vector<Finding> fallback_ops(const PatternInput& in) {
   Traits traits;
   if (are_convolutions) traits.add("convolutions");
   PatternText text{
-      FindingKind::kFallbackOp,
-      std::string(in.store().name(in.tree().event(ops.begin()->first))),
+      FindingKind::kFallbackOp, std::string(in.store().name(in.tree().event(ops.begin()->first))),
       are_convolutions
           ? "Convolutions run without the vendor's library: unfolded copies and a product for each"
           : "Recurrent layers run without the vendor's library: a few kernels for each time step",

@@ -32,7 +32,6 @@ bool calls_add(const PatternInput& in, CallId call) {
   return false;
 }
 
-
 std::vector<Accumulated> find_accumulated(const PatternInput& in) {
   std::vector<Accumulated> found;
   const EventStore& store = in.store();
@@ -45,8 +44,8 @@ std::vector<Accumulated> find_accumulated(const PatternInput& in) {
     const CallId node = in.tree().parent(c);
     const size_t pass = node.valid() ? passes.of(in.tree().event(node)) : 0;
     found.push_back({args->inputs[0].shape.dims, store.track_id(e), in.step_of(store.start(e)),
-                     pass, store.start(e), store.end(e),
-                     node.valid() ? in.tree().event(node) : e, calls_add(in, c)});
+                     pass, store.start(e), store.end(e), node.valid() ? in.tree().event(node) : e,
+                     calls_add(in, c)});
   }
   return found;
 }
@@ -181,8 +180,8 @@ std::vector<GradientUse> find_uses(const std::vector<Accumulated>& accumulated,
       const auto& [added, written] = of_pass[accumulated[i].pass];
       const auto update = std::ranges::upper_bound(updated->second, accumulated[i].end);
       const auto later = std::ranges::upper_bound(writing, accumulated[i].end);
-      const bool dropped = later != writing.end() &&
-                           (update == updated->second.end() || *later < *update);
+      const bool dropped =
+          later != writing.end() && (update == updated->second.end() || *later < *update);
       uses[i] = added && written ? GradientUse::kUnclear
                 : dropped        ? GradientUse::kUnused
                                  : GradientUse::kUsed;
@@ -208,8 +207,8 @@ class UnusedModules {
     for (auto& [track, of_track] : nodes) std::ranges::sort(of_track);
     for (size_t i = 0; i < accumulated.size(); ++i) {
       const auto& of_track = nodes[accumulated[i].track];
-      const auto after = std::ranges::lower_bound(
-          of_track, accumulated[i].begin, {}, [](const auto& node) { return node.first; });
+      const auto after = std::ranges::lower_bound(of_track, accumulated[i].begin, {},
+                                                  [](const auto& node) { return node.first; });
       if (after == of_track.begin()) continue;
       const EventId module = in.assessment().places().of(std::prev(after)->second).module;
       for_each_module(module, [&](StringId name, EventId frame) {
@@ -231,7 +230,8 @@ class UnusedModules {
     constexpr int kCalls = 64;
     CallId c = in_.tree().call(call.op->event);
     for (int i = 0; i < kCalls && c.valid(); ++i, c = in_.tree().parent(c))
-      if (in_.store().name(in_.tree().event(c)).starts_with(kNodePrefix)) node = in_.tree().event(c);
+      if (in_.store().name(in_.tree().event(c)).starts_with(kNodePrefix))
+        node = in_.tree().event(c);
     const size_t pass = node.valid() ? passes_.of(node) : 0;
     EventId outermost;
     for_each_module(ids.module, [&](StringId name, EventId frame) {
@@ -295,10 +295,11 @@ std::optional<Finding> unused_model(const PatternInput& in,
       FindingKind::kUnusedGradients,
       std::string(ops_by_time(found.calls()).front()->group->key.name),
       "The backward pass goes through a model whose gradients nobody uses",
-      fmt::format("{} get a gradient that no update reads: none has their sizes, or the gradient is "
-                  "dropped before. Their part of the backward pass takes {}.",
-                  per_step(in, unused, "parameter", "parameters"),
-                  micros_text(nanos_from(found.seconds()))),
+      fmt::format(
+          "{} get a gradient that no update reads: none has their sizes, or the gradient is "
+          "dropped before. Their part of the backward pass takes {}.",
+          per_step(in, unused, "parameter", "parameters"),
+          micros_text(nanos_from(found.seconds()))),
       Confidence::kMedium};
   Finding f = pattern_finding(in, std::move(text), found,
                               {kOfWeights * found.counted(), most, "no gradients of its weights",

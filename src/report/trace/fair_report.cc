@@ -168,8 +168,7 @@ std::string recommendations_part(const AnalysisView& v, const std::vector<const 
     text += mostly_assessed(v.summary) ? "None above low priority.\n\n"
                                        : nothing_found_text(v.summary) + ".\n\n";
   }
-  for (size_t i = 0; i < list.size(); ++i) 
-    text += recommendation(v, *list[i], i + 1, detail);
+  for (size_t i = 0; i < list.size(); ++i) text += recommendation(v, *list[i], i + 1, detail);
   if (list.size() > 1) text += "Findings can cover the same time, so savings do not add up.\n\n";
   if (!list.empty() && v.summary.path && v.summary.path->missing.empty())
     text += "Savings are parts of a step without the profiler; --what-if prints those too.\n\n";

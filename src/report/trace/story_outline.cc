@@ -163,8 +163,8 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
       after += fmt::format(": {}, {} of the {}", story_time(time.micros()),
                            story_percent(100 * ratio(time, story.total)),
                            story.recorded.count > 0 ? "steady state"
-                           : story.has_timeline   ? "recording"
-                                                  : "counted time");
+                           : story.has_timeline     ? "recording"
+                                                    : "counted time");
     }
     if (phase.evidence != PhaseEvidence::kNone)
       after += fmt::format(" (found by {})", phase_evidence_name(phase.evidence));

@@ -298,9 +298,9 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
   }
   show_ranges(screen, s.ranges);
   if (!s.phases.empty()) {
-    screen.entry("Phases", fmt::format("{}{}   ({})", s.phases,
-                                       s.base.start_up ? " of the steady state" : "",
-                                       written.directory.empty() ? "fathom story" : "story.md"));
+    screen.entry("Phases",
+                 fmt::format("{}{}   ({})", s.phases, s.base.start_up ? " of the steady state" : "",
+                             written.directory.empty() ? "fathom story" : "story.md"));
   }
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
   show_critical_path(screen, s);
