@@ -44,7 +44,8 @@ TEST(KernelLanguages, FilesThatAreCalledHip) {
   std::string found;
   const CodeFacts facts = scanned(place.path());
   for (const KernelFacts& kernel : facts.kernels)
-    found += facts.files[kernel.at.file].path + (kernel.kind == KernelKind::kHip ? " hip " : " cuda ");
+    found +=
+        facts.files[kernel.at.file].path + (kernel.kind == KernelKind::kHip ? " hip " : " cuda ");
   EXPECT_EQ(found, "ship.cpp cuda sum-Cuda.cpp cuda sum-Hip.cpp hip ");
 }
 

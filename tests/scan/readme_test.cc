@@ -240,10 +240,13 @@ TEST(Readme, WhoMadeItAndWhatToTypeAreNoDescription) {
 }
 
 TEST(Readme, LinksOverLinesAndByName) {
-  EXPECT_EQ(read_readme("# T\n\nThe suite is a companion of the [Base] library for [Interaction\n"
-                        "Combinator](https://a/b) code [x].\n\n[Base]: https://base\n")
-                .first_paragraph,
-            "The suite is a companion of the Base library for Interaction Combinator code [x].");
+  EXPECT_EQ(
+      read_readme(
+          "# T\n\nThe suite is a companion of the [Base] library for [Interaction\n"
+          "Combinator](https://a/b) code [x] [1].\n\n[Base]: https://base\n\n[1]: https://note\n")
+          .first_paragraph,
+      "The suite is a companion of the Base library for Interaction Combinator code [x] "
+      "[1].");
 }
 
 TEST(Readme, ClosedHeadings) {

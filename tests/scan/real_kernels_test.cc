@@ -47,7 +47,8 @@ class RealKernels : public testing::Test {
       const auto expected = test::literal_kernels(text);
       std::vector<test::OracleKernel> found;
       for (const KernelFacts& kernel : facts.kernels) {
-        const bool written_out = kernel.kind == KernelKind::kCuda || kernel.kind == KernelKind::kHip;
+        const bool written_out =
+            kernel.kind == KernelKind::kCuda || kernel.kind == KernelKind::kHip;
         if (kernel.at.file == file && written_out) found.push_back({kernel.name, kernel.line_last});
       }
       std::sort(found.begin(), found.end());

@@ -257,7 +257,8 @@ TEST(BuildSwitches, OfCMake) {
   const std::vector<BuildSwitch> found = cmake_switches(
       "option(WITH_CUDA \"Build the CUDA part\" ON)\noption(QUIET \"Less\")\n"
       "set(ARCH \"80;90\" CACHE STRING \"Chips\")\nset(INNER 1 CACHE INTERNAL \"\")\n"
-      "option(LONG \"Run all of\n   them\")\nset(PLAIN 4)\n# option(NO \"x\" ON)\noption(${NAME} \"x\" ON)\n");
+      "option(LONG \"Run all of\n   them\")\nset(PLAIN 4)\n# option(NO \"x\" ON)\noption(${NAME} "
+      "\"x\" ON)\n");
   ASSERT_EQ(found.size(), 4u);
   EXPECT_EQ(found[3].help, "Run all of them");
   EXPECT_EQ(found[0].name, "WITH_CUDA");

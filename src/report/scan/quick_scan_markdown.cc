@@ -265,16 +265,15 @@ void add_short_request_path(const CodeFacts& facts, std::string& out) {
     const std::string entry =
         fmt::format("- {} {}: ", entry_kind_title(path.entry_kind), md_code(path.entry));
     // The farthest helper that was reached is not where a request goes.
-    out +=
-        path.kernels_reached > 0 || in_library
-            ? fmt::format("{}{}{}; {}, {}\n", entry, short_way(path),
-                          is_sure(path) ? "" : " (possible)",
-                          counted(path.hops.size(), "step", "steps"),
-                          path.kernels_reached == 0
-                              ? std::string("no kernel reached")
-                              : counted(path.kernels_reached, "kernel reached", "kernels reached"))
-            : fmt::format("{}the calls that were resolved from {} reach no kernel\n", entry,
-                          md_code(shortened(path.hops[0].function, 50)));
+    out += path.kernels_reached > 0 || in_library
+               ? fmt::format(
+                     "{}{}{}; {}, {}\n", entry, short_way(path), is_sure(path) ? "" : " (possible)",
+                     counted(path.hops.size(), "step", "steps"),
+                     path.kernels_reached == 0
+                         ? std::string("no kernel reached")
+                         : counted(path.kernels_reached, "kernel reached", "kernels reached"))
+               : fmt::format("{}the calls that were resolved from {} reach no kernel\n", entry,
+                             md_code(shortened(path.hops[0].function, 50)));
   }
   if (shown.empty()) out += "No entry point was followed to a kernel.\n";
   add_link("All steps, with source lines and confidence", "architecture.md#request-path", out);

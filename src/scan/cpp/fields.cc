@@ -34,7 +34,8 @@ class FieldReader {
     constexpr size_t kMost = 20000;
     constexpr std::array<std::string_view, 6> before = {"const",     "static", "mutable",
                                                         "constexpr", "inline", "volatile"};
-    while (first < last && std::ranges::find(before, code_.source.at(first)) != before.end()) ++first;
+    while (first < last && std::ranges::find(before, code_.source.at(first)) != before.end())
+      ++first;
     const Path path = path_from(code_, first, last);
     if (!path.valid() || is_keyword(code_.source.at(path.names[0])) ||
         is_builtin_type(code_.source.at(path.names.back())) || out_.size() >= kMost)

@@ -19,8 +19,7 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
 bool is_statement_word(std::string_view name) {
   constexpr auto others = std::to_array<std::string_view>(
       {"__attribute__", "defined", "false", "nullptr", "this", "true", "volatile"});
-  return is_keyword(name) || is_builtin_type(name) || is_specifier(name) ||
-         is_one_of(name, others);
+  return is_keyword(name) || is_builtin_type(name) || is_specifier(name) || is_one_of(name, others);
 }
 
 // What each template argument of a path begins with, where that is a name.
@@ -67,23 +66,29 @@ class ReferenceFinder {
 
   std::vector<Reference> run() {
     for (size_t i = first_; i < last_;) {
-      if (code_.is(i, "auto")) deduced(i);
-      const bool goes_on = i > first_ + 1 && code_.is(i - 1, "::") &&
-                           ends_name(i - 2);
-      if (!code_.source.is_name(i) || goes_on || is_statement_word(code_.source.at(i))) {
+      // Most names are of variables that are read.
+      if (!code_.source.is_name(i) || !may_lead_on(i + 1)) {
         ++i;
         continue;
       }
-      i = path_at(i);
+      if (code_.is(i, "auto")) deduced(i);
+      const bool goes_on = i > first_ + 1 && code_.is(i - 1, "::") && ends_name(i - 2);
+      i = goes_on || is_statement_word(code_.source.at(i)) ? i + 1 : path_at(i);
     }
     return std::move(references_);
   }
 
  private:
+  // Whether what stands there can make a call, a path or a type of the name before it.
+  bool may_lead_on(size_t i) const {
+    if (i >= last_) return false;
+    const Token& token = code_.source.tokens[i];
+    return token.kind != TokenKind::kPunctuator ||
+           std::string_view("(<:*&").find(code_.source.text[token.begin]) != std::string_view::npos;
+  }
   // Of a::b<c>::d, not of `return ::d`.
   bool ends_name(size_t i) const {
-    return code_.is(i, ">") ||
-           (code_.source.is_name(i) && !is_statement_word(code_.source.at(i)));
+    return code_.is(i, ">") || (code_.source.is_name(i) && !is_statement_word(code_.source.at(i)));
   }
   bool is_dot(size_t i) const { return code_.is(i, ".") || code_.is(i, "->"); }
   bool is_member(size_t at) const {
@@ -127,8 +132,11 @@ class ReferenceFinder {
       const Path path = path_from(code_, first, one.last);
       if (!path.valid() || path.all.last != one.last) return;
       if (path_name(code_, path).starts_with("std::launch")) continue;
-      add({path_name(code_, path), {}, ReferenceKind::kCall,
-           code_.source.tokens[path.names.back()].line, argument_names(code_, path)});
+      add({path_name(code_, path),
+           {},
+           ReferenceKind::kCall,
+           code_.source.tokens[path.names.back()].line,
+           argument_names(code_, path)});
       return;
     }
   }
@@ -140,26 +148,28 @@ class ReferenceFinder {
     while (is_sign_of_type(code_, name)) ++name;
     const bool plain = name == path.all.last;
     constexpr std::array<std::string_view, 7> ends = {"=", ";", "(", "{", ",", ":", ")"};
-    const bool declares = name < last_ && code_.source.is_name(name) &&
-                          !is_statement_word(code_.source.at(name)) &&
-                          name + 1 < code_.source.size() &&
-                          is_one_of(code_.source.at(name + 1), ends) &&
-                          (plain || begins_statement(path.all.first));
+    const bool declares =
+        name < last_ && code_.source.is_name(name) && !is_statement_word(code_.source.at(name)) &&
+        name + 1 < code_.source.size() && is_one_of(code_.source.at(name + 1), ends) &&
+        (plain || begins_statement(path.all.first));
     const bool templated = path.arguments.back() != SIZE_MAX;
     if (!declares && !templated) return;
     if (declares) objects_[std::string(code_.source.at(name))] = class_in(code_, path);
     const bool given = code_.is(name + 1, "(") || code_.is(name + 1, "{");
     const bool made = declares && plain && (given || (code_.is(name + 1, ";") && !templated)) &&
                       !code_.is(path.names[0], "std");
-    add({std::move(type), {}, made ? ReferenceKind::kMade : ReferenceKind::kType, line,
+    add({std::move(type),
+         {},
+         made ? ReferenceKind::kMade : ReferenceKind::kType,
+         line,
          argument_names(code_, path)});
   }
 
   bool begins_statement(size_t first) const {
     size_t before = first;
-    while (before > first_ && (is_specifier(code_.source.at(before - 1)) ||
-                               code_.is(before - 1, "const") || code_.is(before - 1, "volatile") ||
-                               code_.source.at(before - 1).starts_with("__")))
+    while (before > first_ &&
+           (is_specifier(code_.source.at(before - 1)) || code_.is(before - 1, "const") ||
+            code_.is(before - 1, "volatile") || code_.source.at(before - 1).starts_with("__")))
       --before;
     if (before == first_ || code_.source.tokens[before - 1].kind == TokenKind::kDirective)
       return true;
@@ -175,8 +185,7 @@ class ReferenceFinder {
     size_t name = at + 1;
     while (is_sign_of_type(code_, name)) ++name;
     const bool each = code_.is(name + 1, ":");
-    if (name >= last_ || !code_.source.is_name(name) || (!each && !code_.is(name + 1, "=")))
-      return;
+    if (name >= last_ || !code_.source.is_name(name) || (!each && !code_.is(name + 1, "="))) return;
     std::string type = type_of_value(name + 2, each);
     if (!type.empty()) objects_[std::string(code_.source.at(name))] = std::move(type);
   }

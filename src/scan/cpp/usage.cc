@@ -123,8 +123,8 @@ Usage find_usage(const Code& code, const Definitions& definitions, const KnownNa
     usage.references.emplace_back();
     if (tokens == 0 || tokens > tokens_left) continue;
     tokens_left -= tokens;
-    usage.references.back() = find_references(code, {function.body_first + 1, function.body_last},
-                                              function.parameters);
+    usage.references.back() =
+        find_references(code, {function.body_first + 1, function.body_last}, function.parameters);
     if (function.kind == FunctionKind::kHost) macros.expand(usage.references.back());
   }
   for (FoundLaunch& found : find_launches(code, definitions, known)) {

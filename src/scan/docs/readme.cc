@@ -410,7 +410,9 @@ class ReadmeReader {
 
   void add_text(std::string_view content, uint32_t line) {
     if (is_link_definition(content)) {
-      defined_.emplace(content.substr(1, content.find(']') - 1));
+      const std::string_view name = content.substr(1, content.find(']') - 1);
+      // [1] is a note.
+      if (name.find_first_not_of("0123456789") != std::string_view::npos) defined_.emplace(name);
       return end_paragraph();
     }
     // Lists, tables, quotes and directives are no sentences.
@@ -498,11 +500,11 @@ class ReadmeReader {
   ReadmeFacts facts_;
   std::string paragraph_;
   uint32_t paragraph_line_ = 0;
-  size_t words_ = 0;        // of the paragraph, beside its links
-  size_t items_ = 0;        // of a list that goes on with it
-  uint32_t last_line_ = 0;  // of the paragraph
-  int worth_ = 0;           // of the paragraph that is kept
-  bool in_code_ = false;    // the line before is code by its indentation
+  size_t words_ = 0;               // of the paragraph, beside its links
+  size_t items_ = 0;               // of a list that goes on with it
+  uint32_t last_line_ = 0;         // of the paragraph
+  int worth_ = 0;                  // of the paragraph that is kept
+  bool in_code_ = false;           // the line before is code by its indentation
   std::set<std::string> defined_;  // names of links whose addresses stand elsewhere
 };
 

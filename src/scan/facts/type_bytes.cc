@@ -27,12 +27,9 @@ constexpr TypeBytes kTypes[] = {
      "unsigned long long|unsigned long|std::int64_t|std::size_t|long int|"
      "unsigned long int|long long int|unsigned long long int|long unsigned int|"
      "long long unsigned int|std::uint64_t|short4|ushort4|char8|"},
-    {12,
-     "|uint3|float3|int3|"},
-    {16,
-     "|float4|int4|uint4|double2|longlong2|ulonglong2|long2|ulong2|"},
-    {32,
-     "|double4|"},
+    {12, "|uint3|float3|int3|"},
+    {16, "|float4|int4|uint4|double2|longlong2|ulonglong2|long2|ulong2|"},
+    {32, "|double4|"},
 };
 
 constexpr std::string_view kIntegers =

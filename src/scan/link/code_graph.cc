@@ -123,10 +123,7 @@ std::vector<GraphStep> CodeGraph::edges_from(const FunctionNode& at,
                          ? Reach{ReachKind::kCalls}
                          : Reach{.kind = ReachKind::kCallsSpecialised,
                                  .count = static_cast<uint32_t>(step.specialisations)},
-                     step.line,
-                     step.certainty,
-                     step.constructs,
-                     unit});
+                     step.line, step.certainty, step.constructs, unit});
   } else if (at.index == kPythonModuleLevel) {
     add_steps(calls_.calls_of_module(at.file).steps, out);
   } else {
@@ -297,7 +294,7 @@ void CodeGraph::add_built(const FunctionNode& at, std::vector<GraphStep>& out) c
 
 // In the module's own sources, else in what they include, else wherever the only one stands.
 std::vector<FunctionNode> CodeGraph::functions_of(const BuiltCall& call,
-                                            const BoundFunction& bound) const {
+                                                  const BoundFunction& bound) const {
   const std::vector<uint32_t>& sources = types_.jit().sources_of(call.builder);
   std::vector<FunctionNode> own, included, all = cpp_.named(bound.binding->target, bound.file);
   for (const FunctionNode& ref : all) {
@@ -340,12 +337,8 @@ void CodeGraph::add_held(uint32_t file) const {
     const Certainty certainty =
         is_imported(value, file, bounds[0]) ? Certainty::kLikely : Certainty::kUnsure;
     for (const FunctionNode& ref : cpp_.named(bounds[0].binding->target, bounds[0].file))
-      callers_->push_back({ref,
-                           {false, file, function},
-                           line,
-                           ReachKind::kNone,
-                           certainty,
-                           bounds[0]});
+      callers_->push_back(
+          {ref, {false, file, function}, line, ReachKind::kNone, certainty, bounds[0]});
   };
   for (const python::ValueFlow& flow : python.flows) {
     if (flow.kind == python::FlowKind::kAssign && flow.function != kPythonModuleLevel)
@@ -411,7 +404,8 @@ std::string CodeGraph::name_of(const FunctionNode& node) const {
 }
 
 CodePlace CodeGraph::place_of(const FunctionNode& node) const {
-  if (node.cpp) return {node.file, readings_.readings[node.file].cpp.functions[node.index].line_name};
+  if (node.cpp)
+    return {node.file, readings_.readings[node.file].cpp.functions[node.index].line_name};
   if (node.index == kPythonModuleLevel) return {node.file, 1};
   return {node.file, types_.classes().function({node.file, node.index}).line_name};
 }

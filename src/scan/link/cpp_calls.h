@@ -34,8 +34,7 @@ class CppCalls {
                                 const std::vector<uint32_t>& unit = {}) const;
   enum class Of : uint8_t { kHost, kAnyKind };
   // The functions that a binding's target can mean, in order of file; `from`: the file that binds.
-  std::vector<FunctionNode> named(std::string_view written, uint32_t from,
-                                  Of of = Of::kHost) const;
+  std::vector<FunctionNode> named(std::string_view written, uint32_t from, Of of = Of::kHost) const;
   // Those whose qualified names end so.
   std::vector<FunctionNode> ending_with(std::string_view written) const;
   FunctionNode node(SymbolId id) const {

@@ -49,10 +49,9 @@ PythonValues PythonTypes::instance_attribute(const PythonValue& of, std::string_
     // Whoever is not known to be of just this class may be of one that inherits. Where very many
     // do, a way through one of them says nothing.
     constexpr size_t kMostImplementations = 16;
-    const std::vector<PythonRef> overriding =
-        abstract || (!of.exact && of.kind == Kind::kInstance)
-            ? classes_.overriding(of.ref, name)
-            : std::vector<PythonRef>();
+    const std::vector<PythonRef> overriding = abstract || (!of.exact && of.kind == Kind::kInstance)
+                                                  ? classes_.overriding(of.ref, name)
+                                                  : std::vector<PythonRef>();
     if (overriding.size() <= kMostImplementations) {
       for (const PythonRef& other : overriding) {
         add_value(out,

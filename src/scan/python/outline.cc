@@ -400,8 +400,8 @@ bool is_assignment(std::string_view text) {
 // "noqa: E501", "type: ignore": said to a tool, not to a reader.
 bool is_directive(std::string_view text) {
   for (const std::string_view tool :
-       {"noqa", "type: ignore", "pylint:", "pyright:", "pyrefly:", "mypy:", "ruff:", "fmt:", "isort:",
-        "pragma:", "nosec", "yapf:", "flake8:", "pytype:", "ty:"}) {
+       {"noqa", "type: ignore", "pylint:", "pyright:", "pyrefly:", "mypy:", "ruff:", "fmt:",
+        "isort:", "pragma:", "nosec", "yapf:", "flake8:", "pytype:", "ty:"}) {
     if (text.starts_with(tool)) return true;
   }
   return false;
