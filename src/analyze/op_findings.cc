@@ -15,7 +15,7 @@
 namespace fathom::analyses {
 namespace {
 
-constexpr double kExcellent = 0.8, kMostly = 0.5;
+constexpr double kExcellent = 0.8, kMostly = 0.5, kFarBelow = 0.3;
 constexpr size_t kEvidenceShown = 3;
 
 // Calls of one op name, of any shapes, that are below the best band.
@@ -113,6 +113,10 @@ Finding describe_slow_op(const Assessment& a, OpTraits& traits, std::string_view
                        {}});
   }
   rate_op(f, first.is_top, efficiency, slow.category_share);
+  // How fast a library's kernel usually is at these sizes is not known: it may be as fast as it
+  // gets.
+  const bool by_library = first.category == "gemm" || first.category == "convolution";
+  if (by_library && !slow.all_usual && efficiency >= kFarBelow) rate_unknown_usual(f);
   for (size_t i = 0; i < std::min(slow.groups.size(), kEvidenceShown); ++i) {
     f.evidence.push_back(evidence_of(a, *slow.groups[i]));
   }

@@ -348,7 +348,7 @@ TEST(CriticalPath, AThreadThatIsJoinedComesBeforeTheOneThatGoesOn) {
   EXPECT_EQ(c.on_path(PathPart::kKernel), 405);
   EXPECT_EQ(c.on_path(PathPart::kBefore), 0);
   // Long after the other thread's last call, nothing tells what it waited for.
-  const Case later(joined_thread(5560));
+  const Case later(joined_thread(50560));
   EXPECT_EQ(later.on_path(PathPart::kKernel), 5);
 }
 

@@ -338,7 +338,7 @@ class GraphBuilder {
   // A thread whose first call comes right after the last call of others of its process was most
   // likely waiting for them: joining threads leaves no record.
   void infer_handovers() {
-    constexpr int64_t kLongestHandover = 1'000'000;
+    constexpr int64_t kLongestHandover = 10'000'000;  // a thread frees its memory at its end
     std::vector<uint32_t> by_end;
     for (uint32_t i = 0; i < host_.segments.size(); ++i)
       if (node_of_[i] != kNoNode) by_end.push_back(i);

@@ -160,7 +160,7 @@ std::vector<Finding> slow_own_kernels(const PatternInput& in) {
   if (own.empty()) return {};
   const auto allocated = find_allocated(in, functions);
   MatchedCalls found;
-  double most = 0, moved = 0, lanes = 0;
+  double most = 0, moved = 0, lanes = 0, blocks_per_element = 0;
   for (const AssessedCall* call : own) {
     const auto result = allocated.find(function_of(in, *call));
     if (result == allocated.end() || result->second.bytes <= 0) continue;
@@ -172,25 +172,31 @@ std::vector<Finding> slow_own_kernels(const PatternInput& in) {
     most += (now - needed) * call->assessed->counted;
     const GpuWork& work = in.store().gpu_work(call->op->kernels.front());
     if (work.grid && work.block) {
-      const double threads = static_cast<double>(work.grid->x) * work.grid->y * work.grid->z *
-                             work.block->x * work.block->y * work.block->z;
+      const double blocks = static_cast<double>(work.grid->x) * work.grid->y * work.grid->z;
+      const double threads = blocks * work.block->x * work.block->y * work.block->z;
       lanes = std::max(lanes, threads / result->second.elements);
+      blocks_per_element = std::max(blocks_per_element, blocks / result->second.elements);
     }
   }
   if (found.empty() || most < kShareOfStep * seconds_of(in.assessment().length())) return {};
   const UnifiedOp& longest = ops_by_time(found.calls()).front()->group->first();
   const std::string name(in.store().name(longest.kernels.front()));
+  // More blocks than elements of the result: blocks add to the same elements, and the operands,
+  // which are not recorded, are larger than the result.
+  const bool reduces = blocks_per_element > 1;
   PatternText text{
       FindingKind::kLowEfficiency, name,
-      fmt::format("{} takes {:.0f} times as long as moving its result", name,
-                  found.seconds() / moved),
+      reduces ? fmt::format("{} reduces over {:.0f} blocks for each element of its result", name,
+                            blocks_per_element)
+              : fmt::format("{} takes {:.0f} times as long as moving its result", name,
+                            found.seconds() / moved),
       fmt::format("{} take {}; reading and writing as much as their functions allocate takes {}. "
                   "Its arithmetic and its other operands are not known.",
                   per_step(in, found.size(), "launch", "launches"),
                   micros_text(nanos_from(found.seconds())), micros_text(nanos_from(moved))),
       Confidence::kLow};
   constexpr double kIdleLanes = 2;
-  if (lanes >= kIdleLanes)
+  if (lanes >= kIdleLanes && !reduces)
     text.issue += fmt::format(
         " It launches {:.1f} threads for each element of the result: most of them have nothing to "
         "do.",
@@ -199,7 +205,10 @@ std::vector<Finding> slow_own_kernels(const PatternInput& in) {
                               {0, most, "", "as long as its result takes to move"});
   rate_pattern(f, false);
   f.change_code =
-      lanes >= kIdleLanes
+      reduces ? "Check how blocks add up: each sums its part in registers first (tl.sum, a warp "
+                "shuffle) and adds once. An atomic addition of each thread to the same address "
+                "makes all of them wait for one another."
+      : lanes >= kIdleLanes
           ? "Choose BLOCK by the row: the next power of two above its length, several short rows "
             "to a block, and as few warps as it fills."
           : "Check what limits the kernel: products belong on the matrix units (tl.dot), and "

@@ -156,7 +156,7 @@ std::vector<Finding> double_precision(const PatternInput& in) {
     }
     found.add(in, *call, now, now * bytes_scale);
   }
-  constexpr double kMeantToBe = 0.8, kByPromotion = 0.03;
+  constexpr double kMeantToBe = 0.8, kByPromotion = 0.01;
   const double all = in_double + in_float + in_half;
   const bool by_promotion = promoted > kByPromotion * all;
   if (found.calls.empty() || (in_double > kMeantToBe * all && !by_promotion)) return {};
