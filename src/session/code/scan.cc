@@ -51,10 +51,11 @@ Result<fs::path> default_scan_directory(const std::string& repository) {
 namespace {
 
 // What a scan's report depends on: the content of every file, the program, and what was asked for.
-// A report that has the same stamp need not be made again.
-uint64_t scan_stamp(const Repository& repository, const StoryContext& context,
-                    const std::vector<std::string>& counters, const fs::path& directory,
-                    bool page) {
+// A report that has the same stamp need not be made again. None: counters come from a pipe, whose
+// content is not known before it is read.
+std::optional<uint64_t> scan_stamp(const Repository& repository, const StoryContext& context,
+                                   const std::vector<std::string>& counters,
+                                   const fs::path& directory, bool page) {
   std::string asked =
       fmt::format("{}\n{}\n{}\n{}\n", repository.name, directory.string(), context.kernels, page);
   for (const auto& [name, value] : context.parameters.given()) asked += name + "=" + value + "\n";
@@ -63,8 +64,9 @@ uint64_t scan_stamp(const Repository& repository, const StoryContext& context,
     asked += fmt::format("{} {}", program->size, program->content);
   }
   for (const std::string& path : counters) {
-    const ContentStamp file = stamp_of(path).value_or(ContentStamp{});
-    asked += fmt::format("{} {} {}\n", path, file.size, file.content);
+    const std::optional<ContentStamp> file = stamp_of(path);
+    if (!file) return {};
+    asked += fmt::format("{} {} {}\n", path, file->size, file->content);
   }
   uint64_t stamp = hash_text(asked);
   for (const SourceFile& file : repository.files) {
@@ -140,10 +142,11 @@ Result<ScanResult> scan(const ScanRequest& request) {
     context.platform = &*platform;
   }
   const Repository repository = TRY(list_repository(request.repository, request.threads));
-  const uint64_t stamp =
-      scan_stamp(repository, context, request.counters, request.place.path, request.page);
+  std::optional<uint64_t> stamp;
+  if (request.reuses || request.writes)
+    stamp = scan_stamp(repository, context, request.counters, request.place.path, request.page);
   ScanResult result;
-  if (request.reuses) result.kept = same_scan(request.place.path, stamp);
+  if (request.reuses && stamp) result.kept = same_scan(request.place.path, *stamp);
   if (result.kept) return result;
   ScanOptions options;
   options.threads = request.threads;
@@ -167,7 +170,7 @@ Result<ScanResult> scan(const ScanRequest& request) {
     measure.threads = request.threads;
     result.report.measured = TRY(measure_kernels(measure));
   }
-  if (request.writes) TRY(write_scan(request, repository.root, stamp, result));
+  if (request.writes) TRY(write_scan(request, repository.root, stamp.value_or(0), result));
   return result;
 }
 
