@@ -117,6 +117,7 @@ class ZstdSource : public CompressedSource {
   explicit ZstdSource(std::unique_ptr<ByteSource> compressed)
       : CompressedSource(std::move(compressed)), stream_(ZSTD_createDStream()) {
     // As large a window as there is: memory is taken as the text comes, not as a frame declares.
+    // is_out_of_proportion() bounds what comes.
     if (stream_ != nullptr) {
       ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax,
                              ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
@@ -156,6 +157,15 @@ class ZstdSource : public CompressedSource {
       return static_cast<size_t>((end == nullptr ? into.data() + into.size() : end) - into.data());
     }
     used(in.pos);
+    bytes_in_ += in.pos;
+    bytes_out_ += out.pos;
+    if (is_out_of_proportion()) {
+      return Error{
+          fmt::format("its zstd window takes {} MB of memory for {} kB of file; unpack it with "
+                      "zstd -d --long=31 "
+                      "and try again",
+                      bytes_out_ >> 20, bytes_in_ >> 10)};
+    }
     if (in.pos > 0 || out.pos > 0) {
       frame_complete_ = code == 0;
     } else if (input_ended()) {
@@ -166,7 +176,17 @@ class ZstdSource : public CompressedSource {
 
  private:
   static constexpr size_t kAtOnce = 64 * 1024;
+
+  // A window over the 128 MB that zstd itself unpacks unasked fills with the text. Memory stays
+  // linear in the file: no trace shrinks to a 256th.
+  bool is_out_of_proportion() const {
+    constexpr size_t kLargestUnasked = 140 << 20, kMostTimes = 256;
+    return bytes_out_ > kLargestUnasked && bytes_out_ / kMostTimes > bytes_in_ &&
+           ZSTD_sizeof_DStream(stream_) > kLargestUnasked;
+  }
+
   bool frame_complete_ = true;
+  size_t bytes_in_ = 0, bytes_out_ = 0;
   ZSTD_DStream* stream_;
 };
 

@@ -59,9 +59,8 @@ constexpr FlawText kFlaws[] = {
     {Flaw::kCounterRowDamaged, Severity::kDataLoss, "counter_row_damaged",
      "rows of counters that are damaged or cut off: what could be read of them is kept"},
     {Flaw::kCounterValueUnreadable, Severity::kNotice, "counter_value_unreadable",
-     "counter values that are no numbers, negative, infinite or without the unit of a time, a size "
-     "or "
-     "a clock, left unknown"},
+     "counter values that are no numbers, negative, infinite, over 150 % of a peak, or without the "
+     "unit of a time, a size or a clock, left unknown"},
     {Flaw::kRepeatedColumn, Severity::kNotice, "repeated_column",
      "columns of counters with a name that an earlier one has, left out"},
     {Flaw::kDamagedTable, Severity::kDataLoss, "damaged_table",

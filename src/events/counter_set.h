@@ -62,8 +62,9 @@ struct CounterOrigin {
 class CounterSet {
  public:
   const CounterOrigin& origin() const { return origin_; }
-  // What a file beside the counters tells of the machine: the one thing learnt after sealing.
+  // Learnt after sealing: the machine, from a file beside the counters, and flaws of values.
   void name_machine(std::string gpu, std::string capability, std::string version);
+  void note(const Diagnostics& flaws) { diagnostics_.merge(flaws); }
   size_t size() const { return rows_.size(); }
   const CounterRow& row(CounterRowId id) const { return rows_[id.index]; }
   std::span<const MetricValue> values(CounterRowId id) const {

@@ -1,14 +1,17 @@
 #include "fleet/fleet.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "base/ascii.h"
+#include "base/file_descriptor.h"
 #include "base/tsv.h"
 
 namespace fathom {
@@ -131,17 +134,34 @@ std::string tasks_text(const Fleet& fleet) {
   return out;
 }
 
+std::optional<std::string> read_fleet_file(const fs::path& path, size_t limit) {
+  // O_NONBLOCK: opening must not wait before it is known what was opened.
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status = {};
+  if (!file.ok() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  std::string text;
+  char piece[16 << 10];
+  while (true) {
+    const ssize_t got = read(file.get(), piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return {};
+    if (got == 0) return text;
+    text.append(piece, static_cast<size_t>(got));
+    if (text.size() > limit) return {};
+  }
+}
+
 Result<Fleet> read_fleet(const fs::path& directory) {
   std::error_code error;
   Fleet fleet;
   fleet.directory = fs::canonical(directory, error);
-  std::ifstream in(fleet.directory / "tasks.tsv", std::ios::binary);
-  if (error || !in)
+  constexpr size_t kLargestList = 64 << 20;
+  const std::optional<std::string> read =
+      read_fleet_file(fleet.directory / "tasks.tsv", kLargestList);
+  if (error || !read)
     return Error{fmt::format("{} holds no tasks.tsv; fathom fleet plan TRACES --to {} makes one",
                              directory.string(), directory.string())};
-  std::ostringstream read;
-  read << in.rdbuf();
-  const std::string text = read.str();
+  const std::string& text = *read;
   const Error damaged{fmt::format("{}: not what fathom fleet plan writes; plan again",
                                   (directory / "tasks.tsv").string())};
   const size_t per_job = text.find(kPerJob);

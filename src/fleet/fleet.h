@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ struct FoundTraces {
 // Traces below these folders, by the endings of their names, and the files that are named. Links
 // are not followed; reports of ours are passed over. In the order of their paths.
 Result<FoundTraces> find_traces(const std::vector<std::string>& paths);
+
+// A file of a fleet, as it is. None: it cannot be read, is larger, or is a FIFO or device in its
+// place, which would be waited for.
+std::optional<std::string> read_fleet_file(const std::filesystem::path& path, size_t limit);
 
 std::string tasks_text(const Fleet& fleet);
 // What `plan` wrote.

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <map>
+#include <sstream>
 
 #include "base/check.h"
 #include "base/output_directory.h"
@@ -54,7 +54,8 @@ FileDescriptor lock_task(const Fleet& fleet, const FleetTask& task) {
 }
 
 TaskState read_state(const Fleet& fleet, const FleetTask& task) {
-  std::ifstream in(state_path(fleet, task), std::ios::binary);
+  constexpr size_t kLargestState = 64 << 10;
+  std::istringstream in(read_fleet_file(state_path(fleet, task), kLargestState).value_or(""));
   std::map<std::string, std::string, std::less<>> fields;
   for (std::string line; fields.size() < 20 && std::getline(in, line);) {
     const size_t tab = line.find('\t');

@@ -171,7 +171,9 @@ bool is_possible(double value, CounterColumn::Kind kind) {
 
 }  // namespace
 
-std::optional<double> CounterColumnReader::value(CounterRowId row, size_t column) const {
+CounterColumnReader::ColumnValue CounterColumnReader::compute(CounterRowId row,
+                                                              size_t column) const {
+  ColumnValue out;
   for (const Formula& formula : formulas_[column]) {
     std::optional<double> value = sum(row, formula.value);
     if (!value) continue;
@@ -181,10 +183,34 @@ std::optional<double> CounterColumnReader::value(CounterRowId row, size_t column
       *value /= *over;
     }
     if (counter_columns()[column].kind == CounterColumn::Kind::kMegabytes) *value /= 1e6;
-    if (!is_possible(*value, counter_columns()[column].kind)) continue;
-    return counter_columns()[column].is_share ? share_of_whole(*value) : value;
+    if (is_possible(*value, counter_columns()[column].kind)) {
+      out.value = counter_columns()[column].is_share ? share_of_whole(*value) : value;
+      break;
+    }
+    out.had_impossible = true;
   }
-  return {};
+  return out;
+}
+
+std::optional<double> CounterColumnReader::value(CounterRowId row, size_t column) const {
+  return compute(row, column).value;
+}
+
+bool CounterColumnReader::is_impossible(CounterRowId row, size_t column) const {
+  const ColumnValue found = compute(row, column);
+  return found.had_impossible && !found.value;
+}
+
+void note_impossible_values(CounterSet& set) {
+  Diagnostics found;
+  const CounterColumnReader reader(set);
+  for (size_t row = 0; row < set.size(); ++row) {
+    for (size_t column = 0; column < counter_columns().size(); ++column) {
+      if (reader.is_impossible(CounterRowId(row), column))
+        found.add(Flaw::kCounterValueUnreadable, counter_columns()[column].header);
+    }
+  }
+  set.note(found);
 }
 
 std::vector<CounterColumnReader::Stall> CounterColumnReader::stalls(CounterRowId row,

@@ -33,6 +33,8 @@ class CounterColumnReader {
   // By position in counter_columns(), in the column's unit. Unknown where the launch lacks a
   // metric.
   std::optional<double> value(CounterRowId row, size_t column) const;
+  // A metric has a value that no hardware counts, which value() leaves unknown.
+  bool is_impossible(CounterRowId row, size_t column) const;
 
   struct Stall {
     std::string_view reason;  // "long_scoreboard"
@@ -56,6 +58,11 @@ class CounterColumnReader {
     bool is_stall = true;
   };
 
+  struct ColumnValue {
+    std::optional<double> value;
+    bool had_impossible = false;
+  };
+  ColumnValue compute(CounterRowId row, size_t column) const;
   std::optional<double> find(CounterRowId row, MetricId metric) const;
   std::optional<double> sum(CounterRowId row, const std::vector<Term>& terms) const;
 
@@ -63,5 +70,8 @@ class CounterColumnReader {
   std::vector<std::vector<Formula>> formulas_;  // by column, the first that fits counts
   std::vector<std::vector<Reason>> families_;
 };
+
+// Notes in the set's diagnostics which values the columns leave unknown as impossible.
+void note_impossible_values(CounterSet& set);
 
 }  // namespace fathom

@@ -12,6 +12,7 @@
 #include "ingest/capture/sampled_counters.h"
 #include "ingest/ncu/reader.h"
 #include "ingest/rocprof/counter_csv.h"
+#include "measure/counter_columns.h"
 #include "report/csv.h"
 #include "report/page/documents_page.h"
 #include "report/trace/kernel_pages.h"
@@ -82,6 +83,7 @@ Result<std::optional<CounterFile>> open_counters(const std::string& path) {
     const std::unique_ptr<ByteSource> source = TRY(open_source(path));
     CounterSet set = TRY(format.read(*source, path));
     add_system_facts(path, set);
+    note_impossible_values(set);
     return std::optional(CounterFile{fs::path(path).filename().string(), std::move(set)});
   }
   return std::optional<CounterFile>();
@@ -93,11 +95,15 @@ Result<std::vector<CounterFile>> open_capture_counters(const Trace& trace) {
   const std::string name =
       trace.path == "-" ? "standard input" : fs::path(trace.path).filename().string();
   const std::unique_ptr<ByteSource> source = TRY(open_again(trace));
-  if (std::optional<CounterSet> set = TRY(capture::read_counters(*source, name)))
+  if (std::optional<CounterSet> set = TRY(capture::read_counters(*source, name))) {
+    note_impossible_values(*set);
     files.push_back({name, std::move(*set)});
+  }
   const std::unique_ptr<ByteSource> again = TRY(open_again(trace));
-  if (std::optional<CounterSet> set = TRY(capture::read_sampled_counters(*again, name)))
+  if (std::optional<CounterSet> set = TRY(capture::read_sampled_counters(*again, name))) {
+    note_impossible_values(*set);
     files.push_back({name + ", sampled", std::move(*set)});
+  }
   return files;
 }
 

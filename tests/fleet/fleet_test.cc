@@ -145,6 +145,17 @@ TEST(FleetState, ADamagedFileIsWaiting) {
   EXPECT_EQ(read_state(fleet, fleet.tasks[0]).stage, TaskStage::kWaiting);
 }
 
+// Opening one would wait for a writer, for ever.
+TEST(FleetState, AFifoInPlaceOfAFileIsNotWaitedFor) {
+  TemporaryDirectory folder;
+  const Fleet fleet = small_fleet(folder.path());
+  const fs::path state = fleet.directory / "state" / fleet.tasks[0].part;
+  ASSERT_EQ(mkfifo(state.c_str(), 0600), 0);
+  EXPECT_EQ(read_state(fleet, fleet.tasks[0]).stage, TaskStage::kWaiting);
+  ASSERT_EQ(mkfifo((fleet.directory / "tasks.tsv").c_str(), 0600), 0);
+  EXPECT_FALSE(read_fleet(fleet.directory).ok());
+}
+
 // A fleet may come from somebody else: what it holds leads to no file outside of it.
 TEST(FleetState, ALinkInTheFolderIsNotWrittenThrough) {
   TemporaryDirectory folder;

@@ -157,24 +157,49 @@ TEST_F(ByteSourceTest, AFlippedBitNearTheEndOfAZstdFrameLosesABlockAtMost) {
   }
 }
 
-TEST_F(ByteSourceTest, AZstdWindowMayBeLong) {
-  const std::string text = sample_text(1000);
+// A frame whose size is not known keeps the window that was asked for.
+std::string zstd_with_window(std::string_view text, int window_log) {
   ZSTD_CCtx* const context = ZSTD_createCCtx();
-  ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 31);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_enableLongDistanceMatching, 1);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, 1);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log);
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
-  // A frame whose size is not known keeps the window that was asked for.
   std::string packed(ZSTD_compressBound(text.size()), '\0');
   ZSTD_inBuffer in{text.data(), text.size() / 2, 0};
   ZSTD_outBuffer out{packed.data(), packed.size(), 0};
-  ASSERT_FALSE(ZSTD_isError(ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush)));
+  EXPECT_FALSE(ZSTD_isError(ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush)));
   in.size = text.size();
-  ASSERT_EQ(ZSTD_compressStream2(context, &out, &in, ZSTD_e_end), 0u);
+  EXPECT_EQ(ZSTD_compressStream2(context, &out, &in, ZSTD_e_end), 0u);
   ZSTD_freeCCtx(context);
   packed.resize(out.pos);
-  const Content content = read(packed);
+  return packed;
+}
+
+TEST_F(ByteSourceTest, AZstdWindowMayBeLong) {
+  const std::string text = sample_text(1000);
+  const Content content = read(zstd_with_window(text, 31));
   EXPECT_TRUE(content.text == text);
   EXPECT_FALSE(content.truncated);
+}
+
+// A few kilobytes that would fill a window of gigabytes; the window that zstd has by itself does
+// not grow, so the same text is read.
+TEST_F(ByteSourceTest, ALongZstdWindowIsFilledInProportionToTheFileOnly) {
+  constexpr size_t kSize = 200 << 20;
+  const std::string text(kSize, ' ');
+  const auto bytes_read = [&](int window_log) -> Result<size_t> {
+    write_file(path("input"), zstd_with_window(text, window_log));
+    const std::unique_ptr<ByteSource> source = open_source(path("input").string()).take();
+    std::string buffer(1 << 20, '\0');
+    for (size_t total = 0;;) {
+      const size_t got = TRY(source->read(buffer));
+      total += got;
+      if (got < buffer.size()) return total;
+    }
+  };
+  EXPECT_EQ(bytes_read(27).take(), kSize);
+  const Result<size_t> refused = bytes_read(31);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_TRUE(refused.error().message.find("zstd -d --long=31") != std::string::npos);
 }
 
 TEST_F(ByteSourceTest, WhatCannotBeOpenedSaysWhy) {

@@ -268,11 +268,13 @@ Result<HttpServer> HttpServer::bind(uint16_t port) {
     if (!error) state->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
     if (!error) state->acceptor.bind(place, error);
     if (!error) state->acceptor.listen(asio::socket_base::max_listen_connections, error);
-    if (error)
+    if (error) {
+      const bool is_taken =
+          error == asio::error::address_in_use || error == asio::error::access_denied;
       return Error{
-          fmt::format("cannot listen on 127.0.0.1:{}: {}; choose another --port, or leave "
-                      "it out for a free one",
-                      port, error.message())};
+          fmt::format("cannot listen on 127.0.0.1:{}: {}{}", port, error.message(),
+                      is_taken ? "; choose another --port, or leave it out for a free one" : "")};
+    }
     return HttpServer(std::move(state));
   } catch (const std::exception& error) {  // Asio's, where the system refuses it what it needs
     return Error{fmt::format("cannot start the server: {}", error.what())};

@@ -220,7 +220,9 @@ class SampleReader {
       set_shape(row, shape);
     }
     const double mean = static_cast<double>(key.whole_time) / static_cast<double>(key.launches);
-    row.duration = Nanos{static_cast<int64_t>(mean)};
+    // Times of a damaged capture add up to more than a time can be.
+    row.duration =
+        Nanos{static_cast<int64_t>(std::min<uint64_t>(key.whole_time / key.launches, INT64_MAX))};
     const CounterRowId id = builder.add_row(row);
     builder.add_value(id, builder.metric("gpu__time_duration.sum", "ns"), mean);
     for (size_t i = 0; i < gpu.metrics.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "base/closest_names.h"
@@ -48,6 +49,8 @@ std::string no_row_of(const SchemaTable& table) {
 // Whether a file can be Parquet: its last bytes are the length of its footer and a mark. One that
 // was cut or overwritten would keep DuckDB from reading all others of the table.
 bool is_whole(const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return false;  // a FIFO would be waited for
   std::ifstream in(file, std::ios::binary | std::ios::ate);
   const auto size = static_cast<int64_t>(in.tellg());
   unsigned char end[8] = {};
