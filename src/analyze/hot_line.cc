@@ -81,7 +81,7 @@ std::optional<Finding> find_hot_line(const Assessment& a, const std::vector<Find
   Finding f;
   f.kind = FindingKind::kHotLine;
   f.time = line->time;
-  f.share = ratio(f.time, a.length());
+  f.share = std::min(1.0, ratio(f.time, a.length()));  // streams overlap
   for (const AssessedCall* call : line->calls) cover(a, f, *call->op);
   find_places(a.places(), f);
   if (f.places.empty()) return {};
@@ -120,12 +120,9 @@ std::optional<Finding> find_hot_line(const Assessment& a, const std::vector<Find
     place.share = ratio(loop->time, f.time);
     f.places.insert(f.places.begin() + 1, std::move(place));
   }
-  // Nothing is known of the rest: it may be for nothing.
-  const double unknown = std::max(0.0, seconds - line->known);
-  f.saving_at_most = nanos_from(std::max(0.0, line->known - line->limit) + unknown);
-  f.projections = {{unknown > 0
-                        ? "known ops at what is achievable, none of the others (upper bound)"
-                        : "its ops at what is achievable (upper bound)",
+  // Of the rest nothing is known, so nothing is promised for it.
+  f.saving_at_most = nanos_from(std::max(0.0, line->known - line->limit));
+  f.projections = {{"its ops with a cost model at what is achievable (upper bound)",
                     f.time - f.saving_at_most, ratio(f.saving_at_most, a.length())}};
   advise(a, f, {});
   f.confidence = Confidence::kLow;

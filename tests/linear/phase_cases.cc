@@ -148,7 +148,7 @@ std::vector<LinearCase> phase_cases() {
       one("ManySteps", many_steps, 1000),
       one("PassesInTurn", passes_in_turn, 2000),
       one("ManyPeriods", many_periods, 4000),
-      one("ShortRepeats", short_repeats, 4000),
+      one("ShortRepeats", short_repeats, 8000),
       one("NoRepeats", no_repeats, 4000),
       one("Requests", requests, 3000),
       one("KernelsOfTraining", kernels_of_training, 4000),

@@ -88,6 +88,8 @@ std::vector<Finding> slow_own_ops(const PatternInput& in) {
   Finding f = pattern_finding(
       in, std::move(text), found,
       {least, most, "four times as long as its operands take", "as long as its operands take"});
+  f.change_code =
+      "Call a library's op for this work if there is one, or let torch.compile make it.";
   f.improve_kernel =
       "Let neighbouring threads read neighbouring addresses, in blocks of 1,024 elements and more.";
   return {f};

@@ -32,13 +32,25 @@ bool calls_add(const PatternInput& in, CallId call) {
   return false;
 }
 
+// From the first to the last op that is assessed: a start-up's gradients have no updates here.
+std::pair<Nanos, Nanos> assessed_window(const PatternInput& in) {
+  std::pair<Nanos, Nanos> window{{INT64_MAX}, {INT64_MIN}};
+  for (const AssessedCall& call : in.calls()) {
+    window.first = std::min(window.first, in.store().start(call.op->event));
+    window.second = std::max(window.second, in.store().end(call.op->event));
+  }
+  return window;
+}
+
 std::vector<Accumulated> find_accumulated(const PatternInput& in) {
   std::vector<Accumulated> found;
   const EventStore& store = in.store();
+  const auto [begin, end] = assessed_window(in);
   const BackwardPasses passes(in);
   for (CallId c(0); c.index < in.tree().size(); ++c.index) {
     const EventId e = in.tree().event(c);
     if (store.name(e) != "torch::autograd::AccumulateGrad") continue;
+    if (store.start(e) < begin || store.start(e) > end) continue;
     const auto args = read_op_args(store, store.args_id(e));
     if (!args || args->inputs.empty() || !args->inputs[0].is_tensor()) continue;
     const CallId node = in.tree().parent(c);

@@ -133,7 +133,9 @@ enum class Detail : uint8_t { kAll, kWithoutParts, kWithoutKernel, kShortest };
 // The first that names a place in the program.
 std::string place_note(const Finding& f) {
   for (const Note& note : f.notes)
-    if (!note.name.empty()) return note.before + md_code(note.name) + md_text(note.after);
+    if (!note.name.empty())
+      return note.before + md_code(note.name) + (note.after.starts_with(' ') ? " " : "") +
+             md_words(note.after);
   return {};
 }
 
