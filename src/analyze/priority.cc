@@ -35,9 +35,9 @@ void rate_op(Finding& f, bool is_top, double efficiency, double category_share) 
   rate(f, Priority::kLow, "no more than 5 % of its category's time");
 }
 
-void rate_unknown_usual(Finding& f) {
+void rate_library_op(Finding& f) {
   if (f.priority >= Priority::kMedium) return;
-  rate(f, Priority::kMedium, "a library's op whose usual rate at these sizes is not known");
+  rate(f, Priority::kMedium, "a library's op at 30 % of achievable or more");
 }
 
 void rate_part_of_whole(Finding& f) {
@@ -78,8 +78,9 @@ std::string describe_priorities() {
   std::string text =
       "An op is critical when it is a top operation, runs at under 30 % of achievable and takes "
       "over 15 % of its category's time; high when it is a top operation, or at under 40 % with "
-      "over 10 %; medium over 5 %, and where the usual rate of a library's op at its sizes is not "
-      "known and it reaches 30 %. Idle time and exposed transfers are critical over 30 % of the "
+      "over 10 %; medium over 5 %. A product or convolution of a library that reaches 30 % is "
+      "medium "
+      "at most. Idle time and exposed transfers are critical over 30 % of the "
       "wall time and high over 15 %; a notable pattern is high for a top operation, else medium. "
       "The possible saving caps the priority: at least ";
   for (const Cap& cap : kCaps) {

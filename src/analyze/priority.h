@@ -20,7 +20,7 @@ namespace fathom {
 
 // Each sets the finding's priority by the rule, and says which rule.
 void rate_op(Finding& finding, bool is_top, double efficiency, double category_share);
-void rate_unknown_usual(Finding& finding);  // medium at most
+void rate_library_op(Finding& finding);     // medium at most
 void rate_part_of_whole(Finding& finding);  // by finding.share
 void rate_pattern(Finding& finding, bool of_top_op);
 

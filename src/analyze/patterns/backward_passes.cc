@@ -105,9 +105,9 @@ RepeatedPass find_repeated(const PatternInput& in, const BackwardPasses& passes)
   const BackwardCallers callers(in);
   RepeatedPass found;
   for (const AssessedCall& call : in.calls()) {
-    constexpr int kCallsAround = 16;
+    constexpr int kNodesAround = 16;
     CallId around = in.tree().call(call.op->event);
-    for (int i = 0; i < kCallsAround && around.valid() && !again.contains(around); ++i)
+    for (int i = 0; i < kNodesAround && around.valid() && !again.contains(around); ++i)
       around = in.tree().parent(around);
     if (!around.valid() || !again.contains(around)) continue;
     found.calls.add(call);

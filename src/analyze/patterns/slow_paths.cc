@@ -268,9 +268,9 @@ namespace {
 // Whether a call is part of a padding by zeros, which convolutions can do themselves.
 bool pads_with_zeros(const PatternInput& in, const AssessedCall& call) {
   constexpr size_t kValue = 2;  // the argument's place
-  constexpr int kCallsAround = 16;
+  constexpr int kDepth = 16;
   CallId c = in.tree().call(call.op->event);
-  for (int i = 0; i < kCallsAround && c.valid(); ++i, c = in.tree().parent(c)) {
+  for (int i = 0; i < kDepth && c.valid(); ++i, c = in.tree().parent(c)) {
     const EventId event = in.tree().event(c);
     if (in.store().name(event) != "aten::constant_pad_nd") continue;
     const auto args = read_op_args(in.store(), in.store().args_id(event));
