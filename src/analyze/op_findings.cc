@@ -113,10 +113,9 @@ Finding describe_slow_op(const Assessment& a, OpTraits& traits, std::string_view
                        {}});
   }
   rate_op(f, first.is_top, efficiency, slow.category_share);
-  // How fast a library's kernel usually is at these sizes is not known: it may be as fast as it
-  // gets.
+  // A library's kernel may be as fast as it gets at this shape: usual rates are by size alone.
   const bool by_library = first.category == "gemm" || first.category == "convolution";
-  if (by_library && !slow.all_usual && efficiency >= kFarBelow) rate_unknown_usual(f);
+  if (by_library && efficiency >= kFarBelow) rate_library_op(f);
   for (size_t i = 0; i < std::min(slow.groups.size(), kEvidenceShown); ++i) {
     f.evidence.push_back(evidence_of(a, *slow.groups[i]));
   }
