@@ -10,8 +10,8 @@ namespace {
 constexpr double kWorthIt = 0.10;    // of the wall time: first use, for the start-up to be left out
 constexpr double kStillLeft = 0.05;  // of the steady state's wall time: first use in it
 constexpr double kLeastWall = 0.005;  // of the recording's: what is shorter tells little of it
-constexpr double kOfTheWork = 0.25;
-constexpr size_t kLeastWork = 20;  // launches
+constexpr double kOfTheWork = 0.25;  // of the launches, and of the GPU's time
+constexpr size_t kLeastWork = 20;    // launches
 constexpr Nanos kLongCall{1'000'000};
 
 // Whether first use can be a large part at all, without a look at the gaps: calls of the driver
@@ -47,25 +47,48 @@ std::optional<size_t> busiest(const TimeBase& base, const IdleTime& idle) {
   return most;
 }
 
-// Launches of one GPU in the order of time, without those of compilers and autotuners.
-std::vector<Nanos> launches_of(const SheetInput& input, const std::vector<EventId>& work) {
-  const SetupSpans setup(input.store);
-  std::vector<Nanos> launched;
-  for (const EventId e : work) {
-    const CallId launch = input.tree.launch(e);
-    const EventId call = launch.valid() ? input.tree.event(launch) : e;
-    const Nanos when = launched_or_begun(input.store, input.tree, e);
-    if (!setup.contains(input.store.track_id(call), when)) launched.push_back(when);
+// Work of one GPU in the order of its launches, without that of compilers and autotuners.
+class LaunchedWork {
+ public:
+  LaunchedWork(const SheetInput& input, const std::vector<EventId>& work) {
+    const SetupSpans setup(input.store);
+    std::vector<std::pair<Nanos, Nanos>> launched;
+    for (const EventId e : work) {
+      const CallId launch = input.tree.launch(e);
+      const EventId call = launch.valid() ? input.tree.event(launch) : e;
+      const Nanos when = launched_or_begun(input.store, input.tree, e);
+      if (setup.contains(input.store.track_id(call), when)) continue;
+      launched.emplace_back(when, std::max(input.store.duration(e), Nanos{}));
+    }
+    std::ranges::sort(launched);
+    for (const auto& [when, time] : launched) {
+      launched_.push_back(when);
+      time_before_.push_back(time_before_.back() + time);
+    }
   }
-  std::ranges::sort(launched);
-  return launched;
-}
+
+  struct Part {
+    size_t launches = 0;
+    Nanos time;
+  };
+  Part all() const { return {launched_.size(), time_before_.back()}; }
+  Part in(const Interval& when) const {
+    const auto begin = std::ranges::lower_bound(launched_, when.begin);
+    const auto end = std::lower_bound(begin, launched_.end(), when.end);
+    const auto time_at = [this](auto place) { return time_before_[place - launched_.begin()]; };
+    return {static_cast<size_t>(end - begin), time_at(end) - time_at(begin)};
+  }
+
+ private:
+  std::vector<Nanos> launched_;
+  std::vector<Nanos> time_before_{Nanos{}};  // of the GPU, before each launch, and of all
+};
 
 // Finds the time between two first uses that holds the most launches.
 class WindowFinder {
  public:
-  WindowFinder(const TimeBase& base, const DeviceIdle& idle, std::vector<Nanos> launched)
-      : base_(base), launched_(std::move(launched)) {
+  WindowFinder(const TimeBase& base, const DeviceIdle& idle, const LaunchedWork& work)
+      : base_(base), work_(work) {
     for (const IdleStretch& stretch : idle.stretches) {
       if (stretch.cause != IdleCause::kFirstUse) continue;
       before_.push_back(before_.empty() ? Nanos{} : before_.back() + length(spans_.back()));
@@ -74,8 +97,9 @@ class WindowFinder {
   }
 
   std::optional<Interval> find() const {
+    const LaunchedWork::Part all = work_.all();
     const size_t least = std::max(
-        kLeastWork, static_cast<size_t>(kOfTheWork * static_cast<double>(launched_.size())));
+        kLeastWork, static_cast<size_t>(kOfTheWork * static_cast<double>(all.launches)));
     const std::vector<size_t> borders = longest();
     std::optional<Interval> best;
     size_t most = least;
@@ -83,12 +107,13 @@ class WindowFinder {
       const Nanos begin = i == 0 ? base_.begin() : spans_[borders[i - 1]].end;
       for (size_t k = i; k <= borders.size(); ++k) {
         const Nanos end = k == borders.size() ? base_.end() : spans_[borders[k]].begin;
-        const size_t count = launches_in({begin, end});
-        if (count <= most || ratio(end - begin, base_.wall()) < kLeastWall) continue;
+        const LaunchedWork::Part part = work_.in({begin, end});
+        if (part.launches <= most || ratio(end - begin, base_.wall()) < kLeastWall) continue;
+        if (ratio(part.time, all.time) < kOfTheWork) continue;
         const size_t first = i == 0 ? 0 : borders[i - 1] + 1;
         const size_t last = k == borders.size() ? spans_.size() : borders[k];
         if (ratio(first_use(first, last), end - begin) > kStillLeft) continue;
-        most = count;
+        most = part.launches;
         best = Interval{begin, end};
       }
     }
@@ -112,10 +137,6 @@ class WindowFinder {
     std::ranges::sort(all);
     return all;
   }
-  size_t launches_in(const Interval& when) const {
-    const auto begin = std::ranges::lower_bound(launched_, when.begin);
-    return static_cast<size_t>(std::lower_bound(begin, launched_.end(), when.end) - begin);
-  }
   // Of the spans from one place to another.
   Nanos first_use(size_t begin, size_t end) const {
     if (begin >= end) return {};
@@ -123,7 +144,7 @@ class WindowFinder {
   }
 
   const TimeBase& base_;
-  const std::vector<Nanos> launched_;
+  const LaunchedWork& work_;
   std::vector<Interval> spans_;  // of first use
   std::vector<Nanos> before_;    // their sum before each
 };
@@ -132,6 +153,18 @@ struct StartUp {
   bool is_there = false;  // first use of at least the part asked for
   std::optional<Scope::SteadyState> steady;
 };
+
+// When the host begins the first step of the steady state: what it does before, after all first
+// uses, belongs to no step and is part of the start-up.
+Nanos first_step(const SheetInput& input, const Scope::SteadyState& steady) {
+  Scope scope = input.scope;
+  scope.steady = steady;
+  const SheetInput of_steady(input.store, input.tree, scope);
+  const TimeBase base = find_time_base(of_steady, work_by_device(of_steady));
+  const bool has_steps =
+      base.kind == TimeBaseKind::kAnnotation || base.kind == TimeBaseKind::kRepetition;
+  return has_steps ? base.steps.front().host_begin : steady.when.begin;
+}
 
 StartUp find_start_up(const SheetInput& input, double worth_it) {
   if (input.scope.steps || input.scope.steady || !input.tree.has_launches() ||
@@ -147,7 +180,7 @@ StartUp find_start_up(const SheetInput& input, double worth_it) {
   found.is_there = true;
   const DeviceIdle& of_device = idle.devices[*device];
   const std::vector<EventId>& work = devices[*device].work;
-  const auto window = WindowFinder(base, of_device, launches_of(input, work)).find();
+  const auto window = WindowFinder(base, of_device, LaunchedWork(input, work)).find();
   if (!window || window->begin <= base.begin()) return found;
   // What was launched before is part of the start-up, until it has run.
   Nanos begin = window->begin, first_use;
@@ -158,6 +191,7 @@ StartUp find_start_up(const SheetInput& input, double worth_it) {
     if (stretch.cause == IdleCause::kFirstUse && stretch.when.end <= window->begin)
       first_use += stretch.when.end - stretch.when.begin;
   found.steady = {{begin, window->end}, {base.begin(), base.end()}, first_use};
+  found.steady->when.begin = std::max(begin, first_step(input, *found.steady));
   return found;
 }
 

@@ -142,11 +142,15 @@ Summary::Counters summarize_counters(const SheetInput& input) {
 std::vector<Summary::Counters::Bottleneck> summarize_bottlenecks(
     const std::vector<KernelContext>& kernels) {
   constexpr size_t kShown = 3;
+  constexpr double kWorthShowing = 0.01;  // of the kernels' time
+  Nanos total;
+  for (const KernelContext& kernel : kernels) total += kernel.time;
   std::vector<Summary::Counters::Bottleneck> out;
   std::vector<const KernelContext*> seen;
   for (const ConfirmedLimit& found : find_bottlenecks(kernels)) {
     if (out.size() == kShown) break;
-    if (found.saving <= Nanos{} || std::ranges::find(seen, found.kernel) != seen.end()) continue;
+    if (found.saving <= Nanos{} || ratio(found.saving, total) < kWorthShowing) continue;
+    if (std::ranges::find(seen, found.kernel) != seen.end()) continue;
     seen.push_back(found.kernel);
     const Hypothesis& hypothesis = *found.tested->hypothesis;
     out.push_back({found.kernel->name, std::string(hypothesis.id), std::string(hypothesis.title),

@@ -75,6 +75,25 @@ TEST(HypothesisValues, ARejectionShowsTheValuesThatReject) {
             "DRAM throughput 85 %");  // confirmed: what its row lists, as far as known
 }
 
+// Sampled over a long graph launch: gaps between its small kernels. Near-twins: multiprocessors at
+// work, a launch too short for samples, and a copy that a few of them can do.
+TEST(HypothesisValues, MultiprocessorsIdleInsideOfALaunch) {
+  const HardwareValues graph{
+      {"sm_active", 28}, {"dram_throughput", 18}, {"tensor", 2}, {"trace_duration_us", 725}};
+  EXPECT_EQ(verdict_of(graph, "sm_idle"), Verdict::kConfirmed);
+  HardwareValues other = graph;
+  other["sm_active"] = 90;
+  EXPECT_EQ(verdict_of(other, "sm_idle"), Verdict::kRejected);
+  other = graph;
+  other["trace_duration_us"] = 20;
+  EXPECT_EQ(verdict_of(other, "sm_idle"), Verdict::kRejected);
+  other = graph;
+  other["dram_throughput"] = 85;
+  EXPECT_EQ(verdict_of(other, "sm_idle"), Verdict::kRejected);
+  other.erase("sm_active");
+  EXPECT_EQ(verdict_of(other, "sm_idle"), std::nullopt) << "not sampled: not listed";
+}
+
 TEST(HypothesisValues, PartsInHostMemoryByTheirShareOfL2) {
   HardwareValues values{{"host_sectors", 2e6}, {"l2_sector_count", 4e6}};
   EXPECT_EQ(verdict_of(values, "pcie"), Verdict::kConfirmed);

@@ -67,6 +67,36 @@ TEST(StartUp, FirstUsesAtTheEndAreLeftOutToo) {
   EXPECT_GE(steady->when.end, micros(24'070));
 }
 
+// A compiler launches more than the loop after it, and computes next to nothing.
+TEST(StartUp, ManyShortLaunchesBeforeALongCompilationAreNoSteadyState) {
+  Events events;
+  load(events, "fill", 0, 2000, 1);
+  for (int64_t i = 0; i < 90; ++i) {
+    events.push_back(launch_call(2100 + 20 * i, 5, 300 + i));
+    events.push_back(kernel("trial", 2100 + 20 * i + 10, 1, 300 + i));
+  }
+  load(events, "gemm", 4000, 50'000, 2);
+  work(events, 54'200);
+  const auto steady = steady_of(events);
+  ASSERT_TRUE(steady);
+  EXPECT_GE(steady->when.begin, micros(54'000));
+}
+
+// What the host does between the last first use and the first step is part of the start-up.
+TEST(StartUp, TheSteadyStateBeginsWithItsFirstStep) {
+  Events events;
+  load(events, "gemm", 0, 20'000, 1);
+  events.push_back(launch_call(20'200, 5, 2));
+  events.push_back(kernel("fill", 20'210, 10, 2));
+  work(events, 26'000);
+  for (int64_t i = 0; i < 10; ++i)
+    events.push_back(test::annotation("decode", 25'995 + 400 * i, 390));
+  events.push_back(test::annotation("decode", 0, 20'100));  // the warm-up
+  const auto steady = steady_of(events);
+  ASSERT_TRUE(steady);
+  EXPECT_EQ(steady->when.begin, micros(25'995));
+}
+
 TEST(StartUp, IsNotClear) {
   Events short_one;
   load(short_one, "gemm", 0, 300, 1);
