@@ -10,8 +10,8 @@ namespace {
 constexpr double kWorthIt = 0.10;    // of the wall time: first use, for the start-up to be left out
 constexpr double kStillLeft = 0.05;  // of the steady state's wall time: first use in it
 constexpr double kLeastWall = 0.005;  // of the recording's: what is shorter tells little of it
-constexpr double kOfTheWork = 0.25;  // of the launches, and of the GPU's time
-constexpr size_t kLeastWork = 20;    // launches
+constexpr double kOfTheWork = 0.25;   // of the launches, and of the kernels' time
+constexpr size_t kLeastWork = 20;     // launches
 constexpr Nanos kLongCall{1'000'000};
 
 // Whether first use can be a large part at all, without a look at the gaps: calls of the driver
@@ -47,7 +47,9 @@ std::optional<size_t> busiest(const TimeBase& base, const IdleTime& idle) {
   return most;
 }
 
-// Work of one GPU in the order of its launches, without that of compilers and autotuners.
+// Work of one GPU in the order of its launches, without that of compilers and autotuners. Its time
+// is that of kernels: a program that copies its weights to the GPU first may copy for longer than
+// it computes.
 class LaunchedWork {
  public:
   LaunchedWork(const SheetInput& input, const std::vector<EventId>& work) {
@@ -58,7 +60,8 @@ class LaunchedWork {
       const EventId call = launch.valid() ? input.tree.event(launch) : e;
       const Nanos when = launched_or_begun(input.store, input.tree, e);
       if (setup.contains(input.store.track_id(call), when)) continue;
-      launched.emplace_back(when, std::max(input.store.duration(e), Nanos{}));
+      const bool is_kernel = input.store.kind(e) == EventKind::kKernel;
+      launched.emplace_back(when, is_kernel ? std::max(input.store.duration(e), Nanos{}) : Nanos{});
     }
     std::ranges::sort(launched);
     for (const auto& [when, time] : launched) {
@@ -98,8 +101,8 @@ class WindowFinder {
 
   std::optional<Interval> find() const {
     const LaunchedWork::Part all = work_.all();
-    const size_t least = std::max(
-        kLeastWork, static_cast<size_t>(kOfTheWork * static_cast<double>(all.launches)));
+    const size_t least =
+        std::max(kLeastWork, static_cast<size_t>(kOfTheWork * static_cast<double>(all.launches)));
     const std::vector<size_t> borders = longest();
     std::optional<Interval> best;
     size_t most = least;
