@@ -32,6 +32,8 @@ std::vector<Finding> short_kernels(const Assessment& a);
 std::vector<Finding> cpu_time(const Assessment& a);
 // Work that should not be there, or not like this (patterns/patterns.h).
 std::vector<Finding> patterns(const Assessment& a);
+// What counters confirm of kernels: why they take as long.
+std::vector<Finding> kernel_limits(const Assessment& a);
 // Forward work that runs again for the gradients.
 std::vector<Finding> recompute(const Assessment& a);
 

@@ -47,6 +47,7 @@ std::string_view kind_name(FindingKind kind) {
                                                 "large_intermediate",
                                                 "fallback_op",
                                                 "hot_line",
+                                                "kernel_limit",
                                                 "looped_optimizer",
                                                 "looped_products",
                                                 "odd_sizes",

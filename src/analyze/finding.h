@@ -53,6 +53,7 @@ enum class FindingKind : uint8_t {
   kLargeIntermediate,
   kFallbackOp,
   kHotLine,
+  kKernelLimit,
   kLoopedOptimizer,
   kLoopedProducts,
   kOddSizes,

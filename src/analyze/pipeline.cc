@@ -112,6 +112,7 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
       analyses::low_efficiency,
       analyses::short_kernels,
       analyses::recompute,
+      analyses::kernel_limits,
       analyses::patterns,
       analyses::cpu_time,
       analyses::repeated_reductions,

@@ -135,7 +135,8 @@ class SavingModel {
   void lower(Finding& f) {
     begin();
     for (const CoveredEvent& covered : f.covered) go(covered.event, 0);
-    if (f.kind != FindingKind::kLowEfficiency) remove_launches();
+    const bool stays = f.kind == FindingKind::kLowEfficiency || f.kind == FindingKind::kKernelLimit;
+    if (!stays) remove_launches();
     const double most = model_.saved(Outlook::kOptimistic);
     f.saving_at_most = std::min(f.saving_at_most, part_of(a_.length(), most));
     f.saving_at_least = std::min(f.saving_at_least, f.saving_at_most);

@@ -35,6 +35,7 @@ int vagueness(FindingKind kind) {
     case FindingKind::kShortKernels:
     case FindingKind::kHotLine:
       return 3;
+    case FindingKind::kKernelLimit:
     case FindingKind::kFusibleChain:
     case FindingKind::kExposedCopies:
     case FindingKind::kExposedCommunication:

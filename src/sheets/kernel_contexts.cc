@@ -430,6 +430,24 @@ std::vector<KernelContext> launch_contexts(const SheetInput& input, const Platfo
   return out;
 }
 
+bool explains_kernel(const KernelContext& kernel, const TestedHypothesis& tested) {
+  if (tested.verdict != Verdict::kConfirmed) return false;
+  const std::vector<std::string_view>& values = tested.hypothesis->evidence;
+  const auto rests_on = [&values](std::string_view name) {
+    return std::ranges::find(values, name) != values.end();
+  };
+  // Waiting before a kernel is told as idle time, a collective's as exposed time.
+  if (rests_on("idle_before_us") || rests_on("exposed_share")) return false;
+  // A unit near its peak leaves no room for what the hypothesis predicts.
+  constexpr double kNearPeak = 60;
+  for (const std::string_view unit : {"sm_throughput", "tensor", "dram_throughput"}) {
+    const double used = kernel.value(unit).value_or(0);
+    if (used >= kNearPeak && !rests_on(unit) && tested.best && *tested.best < used / 100 - 0.02)
+      return false;
+  }
+  return true;
+}
+
 std::vector<ConfirmedLimit> find_bottlenecks(const std::vector<KernelContext>& kernels) {
   std::vector<ConfirmedLimit> out;
   for (const KernelContext& kernel : kernels) {

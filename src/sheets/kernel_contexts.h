@@ -53,6 +53,9 @@ std::vector<KernelContext> launch_contexts(const SheetInput& input, const Platfo
 constexpr size_t kMostContexts = 1000;
 constexpr size_t kAskedContexts = 21;  // whose missing values a story asks for
 
+// Whether a hypothesis is confirmed and speaks of the kernel's own time.
+bool explains_kernel(const KernelContext& kernel, const TestedHypothesis& tested);
+
 // A confirmed hypothesis with the time that its removal could save.
 struct ConfirmedLimit {
   const KernelContext* kernel = nullptr;

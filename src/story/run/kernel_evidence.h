@@ -17,8 +17,6 @@ std::optional<StoryLine> source_line(const KernelContext& kernel);
 // That its counters were measured in another state of the GPU; none: they fit, or there are none.
 std::optional<StoryLine> untrusted_line(const KernelContext& kernel, const EventStore& store);
 
-// Whether a hypothesis is confirmed and speaks of the kernel's own time.
-bool explains_kernel(const KernelContext& kernel, const TestedHypothesis& tested);
 // The values of a confirmed hypothesis and its fix, as lines.
 StoryLine explained_line(const KernelContext& kernel, const TestedHypothesis& tested,
                          const EventStore& store);

@@ -173,7 +173,8 @@ class SummaryTeller {
   void tell_findings() {
     for (const Finding& f : facts_.findings) {
       if (story_.actions.size() == kActions) return;
-      if (!f.under.empty()) continue;  // part of another
+      if (!f.under.empty()) continue;                     // part of another
+      if (f.kind == FindingKind::kKernelLimit) continue;  // told of each kernel below
       const std::string& advice = f.change_code.empty() ? f.improve_kernel : f.change_code;
       if (advice.empty()) continue;
       const double length = static_cast<double>(facts_.assessment.length().count);
