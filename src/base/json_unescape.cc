@@ -59,12 +59,15 @@ size_t unescape_unicode(std::string& out, std::string_view text, size_t at) {
 std::string json_unescaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      out += text[i];
-      continue;
+  for (size_t i = 0; i < text.size();) {
+    const size_t escape = text.find('\\', i);
+    if (escape >= text.size() - 1) {  // none, or nothing behind it
+      out += text.substr(i);
+      break;
     }
-    switch (text[++i]) {
+    out += text.substr(i, escape - i);
+    i = escape + 2;
+    switch (text[escape + 1]) {
       case 'n':
         out += '\n';
         break;
@@ -81,10 +84,10 @@ std::string json_unescaped(std::string_view text) {
         out += '\f';
         break;
       case 'u':
-        i += unescape_unicode(out, text, i + 1);
+        i += unescape_unicode(out, text, i);
         break;
       default:
-        out += text[i];  // \" \\ \/ and what no JSON writer should have written
+        out += text[escape + 1];  // \" \\ \/ and what no JSON writer should have written
     }
   }
   return out;

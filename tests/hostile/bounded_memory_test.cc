@@ -101,9 +101,9 @@ class BoundedMemory : public testing::Test {
   test::TemporaryDirectory directory_;
 };
 
-// 1 GB of white space in 1 MB of gzip, between two events.
+// 400 MB of white space in 0.4 MB of gzip, between two events.
 TEST_F(BoundedMemory, AGzipBombOfWhiteSpace) {
-  make_bomb("bomb.json.gz", fmt::format("{{\"traceEvents\":[{}", kOp), ' ', 1000,
+  make_bomb("bomb.json.gz", fmt::format("{{\"traceEvents\":[{}", kOp), ' ', 400,
             fmt::format("{}]}}", kKernelEvent));
   const Outcome run = analyze("bomb.json.gz");
   expect_read(run, 150);
@@ -131,26 +131,26 @@ TEST_F(BoundedMemory, AGzipBombOfOneString) {
 // Brackets that nothing closes are followed as damage: not a place kept for each of them.
 TEST_F(BoundedMemory, OpenBrackets) {
   for (const char bracket : {'[', '{'}) {
-    make("open.json", fmt::format("{{\"traceEvents\":[{}{},", kOp, kKernelEvent), bracket, 40, "");
+    make("open.json", fmt::format("{{\"traceEvents\":[{}{},", kOp, kKernelEvent), bracket, 20, "");
     const Outcome run = analyze("open.json");
-    expect_read(run, 450);
+    expect_read(run, 235);
     EXPECT_NE(run.output.find("aten::mm"), std::string::npos);
   }
 }
 
-// 30 MB as a name and as an argument: legal, and read as what they are.
-TEST_F(BoundedMemory, AStringOfThirtyMegabytes) {
+// 15 MB as a name and as an argument: legal, and read as what they are.
+TEST_F(BoundedMemory, AStringOfFifteenMegabytes) {
   make("name.json",
        fmt::format("{{\"traceEvents\":[{}{},{{\"ph\":\"X\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":1,"
                    "\"ts\":50,\"dur\":1,\"name\":\"",
                    kOp, kKernelEvent),
-       'a', 30, "\"}]}");
-  expect_read(analyze("name.json"), 300);
+       'a', 15, "\"}]}");
+  expect_read(analyze("name.json"), 155);
   make("args.json",
        R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":10,)"
        R"("dur":20,"args":{"Concrete Inputs":[")",
-       'a', 30, fmt::format("\"]}}}},{}{}]}}", kOp, kKernelEvent));
-  expect_read(analyze("args.json"), 480);
+       'a', 15, fmt::format("\"]}}}},{}{}]}}", kOp, kKernelEvent));
+  expect_read(analyze("args.json"), 290);
 }
 
 }  // namespace
