@@ -48,55 +48,63 @@ void release(const cupti::RangeApi& api, MetricGroup& group) {
   group.host = nullptr;
 }
 
+// The first of "a|b" that the chip can count, alone; without passes where it can count none.
+MetricGroup first_counted(const cupti::RangeApi& api, const std::string& chip,
+                          const std::string& asked) {
+  std::string rest = asked.substr(asked.find_first_not_of("?+"));
+  while (!rest.empty()) {
+    const size_t bar = rest.find('|');
+    MetricGroup alone = make_group(api, chip, {rest.substr(0, bar)});
+    if (alone.passes > 0) return alone;
+    release(api, alone);
+    rest = bar == std::string::npos ? "" : rest.substr(bar + 1);
+  }
+  return {};
+}
+
+// Adds a metric to the first group that needs no second pass for it, else behind them. Those that
+// need several have no room.
+void place(const cupti::RangeApi& api, const std::string& chip, MetricGroup alone,
+           std::vector<MetricGroup>& groups) {
+  for (MetricGroup& group : groups) {
+    if (alone.passes != 1 || group.passes != 1) continue;
+    std::vector<std::string> longer = group.names;
+    longer.push_back(alone.names[0]);
+    MetricGroup tried = make_group(api, chip, std::move(longer));
+    const bool fits = tried.passes == 1;
+    if (fits) std::swap(group, tried);
+    release(api, tried);
+    if (fits) return release(api, alone);
+  }
+  groups.push_back(std::move(alone));
+}
+
 }  // namespace
 
 std::vector<MetricGroup> group_metrics(const cupti::RangeApi& api, const std::string& chip,
                                        const std::vector<std::string>& metrics, bool one_group,
                                        std::vector<std::string>& unknown) {
-  std::vector<std::string> known;
-  std::vector<size_t> passes_alone;
+  std::vector<MetricGroup> groups;
+  std::vector<std::string> names;
   for (const std::string& asked : metrics) {
-    std::string rest = asked.substr(asked.find_first_not_of("?+"));
-    bool found = false;
-    while (!rest.empty() && !found) {
-      const size_t bar = rest.find('|');
-      const std::string name = rest.substr(0, bar);
-      rest = bar == std::string::npos ? "" : rest.substr(bar + 1);
-      MetricGroup alone = make_group(api, chip, {name});
-      found = alone.passes > 0;
-      if (found) {
-        known.push_back(name);
-        passes_alone.push_back(alone.passes);
-      }
+    MetricGroup alone = first_counted(api, chip, asked);
+    if (alone.passes == 0) {
+      if (!asked.starts_with("?")) unknown.push_back(asked);
+      continue;
+    }
+    names.push_back(alone.names[0]);
+    if (!one_group) {
+      place(api, chip, std::move(alone), groups);
+    } else if (names.size() == 1) {
+      groups.push_back(std::move(alone));
+    } else {
       release(api, alone);
     }
-    if (!found && !asked.starts_with("?")) unknown.push_back(asked);
   }
-  std::vector<MetricGroup> groups;
-  if (known.empty()) return groups;
-  if (one_group) {
-    groups.push_back(make_group(api, chip, known));
-    return groups;
+  if (one_group && names.size() > 1) {
+    release(api, groups[0]);
+    groups[0] = make_group(api, chip, std::move(names));
   }
-  struct List {
-    std::vector<std::string> names;
-    bool is_open;  // of a metric that needs several passes, none has room for another
-  };
-  std::vector<List> lists;
-  for (size_t i = 0; i < known.size(); ++i) {
-    bool placed = false;
-    for (size_t l = 0; passes_alone[i] == 1 && l < lists.size() && !placed; ++l) {
-      if (!lists[l].is_open) continue;
-      std::vector<std::string> longer = lists[l].names;
-      longer.push_back(known[i]);
-      MetricGroup tried = make_group(api, chip, longer);
-      placed = tried.passes == 1;
-      release(api, tried);
-      if (placed) lists[l].names = std::move(longer);
-    }
-    if (!placed) lists.push_back({{known[i]}, passes_alone[i] == 1});
-  }
-  for (List& list : lists) groups.push_back(make_group(api, chip, std::move(list.names)));
   return groups;
 }
 
