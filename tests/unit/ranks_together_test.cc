@@ -29,7 +29,8 @@ struct Planted {
 };
 
 RecordedRank made_rank(int r, const Planted& planted) {
-  RecordedRank rank(0);
+  static const RecordedRank recorded(0);
+  RecordedRank rank = recorded;
   rank.repeat(kCycles);
   for (int cycle = 0; cycle < kCycles; ++cycle) {
     double latest = 0;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "checks.h"
@@ -309,32 +311,40 @@ TEST(ReplayPackage, HostileTextStaysText) {
     const std::filesystem::path place = directory.path() / std::to_string(++number);
     for (const PackageFile& file : package.files) test::write_file(place / file.name, file.content);
     test::write_file(place / "literals.py", replay_literals(op, source, 20));
-    // Compiled, then only read: every statement of the generated part assigns a literal, and the
-    // texts in it are those of metadata.json.
-    test::write_file(place / "check.py", R"(
-import ast, json, py_compile
-py_compile.compile("replay.py", doraise=True)
-found = {}
-for statement in ast.parse(open("literals.py").read()).body:
-    assert isinstance(statement, ast.Assign), ast.dump(statement)
-    found[statement.targets[0].id] = ast.literal_eval(statement.value)
-assert sorted(found) == ["CASES", "GPU", "LEFT_OUT", "OP", "TRACE"], found
-whole = open("replay.py").read()
-assert whole.count(open("literals.py").read()) == 1
-metadata = json.load(open("metadata.json"))
-assert found["OP"] == metadata["op"] == found["TRACE"] == metadata["trace"]
-case = found["CASES"][0]
-assert case["kernels"] == metadata["cases"][0]["kernels"], case
-assert case["args"][1]["value"] == metadata["cases"][0]["concrete_inputs"][1], case
-assert "END: generated" not in whole.split("# END: generated from the trace\n", 1)[1]
-)");
-    const test::CommandResult checked = run_command("python3 check.py", place);
-    EXPECT_EQ(checked.exit_code, 0) << text << "\n" << checked.errors;
     const test::CommandResult help = run_command("python3 replay.py --help", place);
     EXPECT_EQ(help.exit_code, 0) << help.errors;
     EXPECT_EQ(help.output.find('\x07'), std::string::npos) << "a control character";
     EXPECT_FALSE(std::filesystem::exists(place / "owned")) << text;
   }
+  // Compiled, then only read: every statement of the generated part assigns a literal, and the
+  // texts in it are those of metadata.json.
+  test::write_file(directory.path() / "check.py", R"(
+import ast, json, os, py_compile, sys
+home = os.getcwd()
+for place in range(1, int(sys.argv[1]) + 1):
+    os.chdir(os.path.join(home, str(place)))
+    print(os.getcwd())
+    py_compile.compile("replay.py", doraise=True)
+    found = {}
+    for statement in ast.parse(open("literals.py").read()).body:
+        assert isinstance(statement, ast.Assign), ast.dump(statement)
+        found[statement.targets[0].id] = ast.literal_eval(statement.value)
+    assert sorted(found) == ["CASES", "GPU", "LEFT_OUT", "OP", "TRACE"], found
+    whole = open("replay.py").read()
+    assert whole.count(open("literals.py").read()) == 1
+    metadata = json.load(open("metadata.json"))
+    assert found["OP"] == metadata["op"] == found["TRACE"] == metadata["trace"]
+    case = found["CASES"][0]
+    assert case["kernels"] == metadata["cases"][0]["kernels"], case
+    assert case["args"][1]["value"] == metadata["cases"][0]["concrete_inputs"][1], case
+    assert "END: generated" not in whole.split("# END: generated from the trace\n", 1)[1]
+)");
+  const test::CommandResult checked =
+      run_command(fmt::format("python3 check.py {}", number), directory.path());
+  EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.errors;
+  EXPECT_EQ(std::ranges::count(checked.output, '\n'), number);
+  for (int place = 1; place <= number; ++place)
+    EXPECT_FALSE(std::filesystem::exists(directory.path() / std::to_string(place) / "owned"));
 }
 
 TEST(ReplayPackage, AnOpWithAHostileNameIsRefused) {
