@@ -12,15 +12,15 @@
 namespace fathom::agreement {
 namespace {
 
-using Cells = std::vector<std::string>;
+using SheetCells = std::vector<std::string>;
 
 TEST(AgreementCsv, ReadsQuotesNewlinesAndBothLineEnds) {
   const auto csv = parse_csv("a,\"b,1\",c\r\n1,\"x \"\"y\"\"\r\nz\",\n,\"\",3");
   EXPECT_EQ(csv.error, "");
-  EXPECT_EQ(csv.header, (Cells{"a", "b,1", "c"}));
+  EXPECT_EQ(csv.header, (SheetCells{"a", "b,1", "c"}));
   ASSERT_EQ(csv.rows.size(), 2u);
-  EXPECT_EQ(csv.rows[0], (Cells{"1", "x \"y\"\r\nz", ""}));
-  EXPECT_EQ(csv.rows[1], (Cells{"", "", "3"}));
+  EXPECT_EQ(csv.rows[0], (SheetCells{"1", "x \"y\"\r\nz", ""}));
+  EXPECT_EQ(csv.rows[1], (SheetCells{"", "", "3"}));
   EXPECT_EQ(csv.cell(0, "b,1"), "x \"y\"\r\nz");
   EXPECT_EQ(csv.cell(0, "none"), "");
   EXPECT_EQ(parse_csv(format_csv(csv)).rows, csv.rows);

@@ -9,13 +9,13 @@
 namespace fathom::test {
 namespace {
 
-struct KindName {
+struct EventKindName {
   EventKind kind;
   const char* name;
 };
 
 // The kinds that some stage reads; arrows, names and what was skipped show in what they lead to.
-constexpr KindName kKinds[] = {
+constexpr EventKindName kEventKinds[] = {
     {EventKind::kOther, "other"},
     {EventKind::kCpuOp, "cpu_op"},
     {EventKind::kRuntime, "runtime"},
@@ -108,7 +108,7 @@ std::string show_tracks(const EventStore& store) {
   for (size_t i = 0; i < store.size(); ++i) {
     const EventId event(i);
     const bool shown = std::ranges::any_of(
-        kKinds, [&](const KindName& row) { return row.kind == store.kind(event); });
+        kEventKinds, [&](const EventKindName& row) { return row.kind == store.kind(event); });
     if (!shown) continue;
     const Track& track = store.track(event);
     auto& [where, events] = tracks[{store.text(track.pid), store.text(track.tid)}];
@@ -163,7 +163,7 @@ std::string dump_store(const EventStore& store) {
   out += fmt::format("\n{:<14} {:>7} {:>16} {:>6}  digest of every field\n", "kind", "events",
                      "time us", "names");
   std::string samples = "\nthe first of each kind, the middle one and the last\n";
-  for (const auto& [kind, name] : kKinds) {
+  for (const auto& [kind, name] : kEventKinds) {
     const KindTotals totals = total_kind(store, kind);
     const std::vector<EventId>& events = totals.events;
     if (events.empty()) continue;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kTensor =
     "sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed";
-constexpr const char* kRead = "dram__bytes_read.sum";
+constexpr const char* kReadBytes = "dram__bytes_read.sum";
 constexpr const char* kClock = "gpc__cycles_elapsed.avg.per_second";
 
 // A capture of kernels and of what a GPU would sample of them every 100 ns: while "busy" runs, the
@@ -21,7 +21,7 @@ class SampledCapture {
   SampledCapture() : writer_(sink_) {
     writer_.begin();
     writer_.write_meta("gpu\t0\tNVIDIA H200\t132\t150000000000\t9\t0\n");
-    writer_.write_meta(std::string("activity\t0\t") + kTensor + "\t" + kRead + "\t" + kClock +
+    writer_.write_meta(std::string("activity\t0\t") + kTensor + "\t" + kReadBytes + "\t" + kClock +
                        "\n");
   }
   void run(const char* name, uint64_t start, uint64_t end, uint32_t stream = 7) {
@@ -96,7 +96,7 @@ TEST(SampledCounters, AKernelGetsTheSamplesThatAreItsOwn) {
   const auto rows = sampled(capture.sampled_until(110'000));
   ASSERT_TRUE(rows.contains("busy"));
   EXPECT_NEAR(rows.at("busy").at(kTensor), 80, 0.01);
-  EXPECT_NEAR(rows.at("busy").at(kRead), 3 * 1030, 0.5);
+  EXPECT_NEAR(rows.at("busy").at(kReadBytes), 3 * 1030, 0.5);
   EXPECT_NEAR(rows.at("busy").at(kClock), 1.5e9, 100);
   EXPECT_NEAR(rows.at("busy").at("gpu__time_duration.sum"), 1030, 0.5);
   EXPECT_NEAR(rows.at("busy").at("fathom__sampled_time.pct"), 100, 0.01);

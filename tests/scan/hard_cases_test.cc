@@ -45,7 +45,7 @@ TEST_P(HardCase, IsReadAsAPersonReadsIt) {
 TEST_P(HardCase, ThreadsChangeNothing) {
   const auto json = [](size_t threads) {
     const CodeFacts facts = scan(GetParam(), threads);
-    return scan_json({facts, tell_stories(facts)});
+    return scan_json(ScanReport{facts, tell_stories(facts)});
   };
   const std::string one = json(1);
   EXPECT_EQ(one, json(4));

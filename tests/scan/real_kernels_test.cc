@@ -78,7 +78,7 @@ class RealKernels : public testing::Test {
   std::filesystem::path root_;
 };
 
-using Names = std::set<std::string>;
+using KernelNames = std::set<std::string>;
 
 TEST_F(RealKernels, EveryLiteralKernelWithItsNameAndEnd) {
   EXPECT_EQ(compare_literal_kernels("mini-sglang"), 3u);
@@ -88,25 +88,26 @@ TEST_F(RealKernels, EveryLiteralKernelWithItsNameAndEnd) {
 }
 
 TEST_F(RealKernels, MacrosPastedNamesAndAliases) {
-  EXPECT_EQ(
-      names("flash-attention", KernelKind::kMacro),
-      (Names{"flash_bwd_dq_dk_dv_loop_kernel", "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel",
-             "flash_fwd_kernel", "flash_fwd_splitkv_combine_kernel", "flash_fwd_splitkv_kernel"}));
+  EXPECT_EQ(names("flash-attention", KernelKind::kMacro),
+            (KernelNames{"flash_bwd_dq_dk_dv_loop_kernel",
+                         "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel", "flash_fwd_kernel",
+                         "flash_fwd_splitkv_combine_kernel", "flash_fwd_splitkv_kernel"}));
   EXPECT_EQ(names("flashinfer", KernelKind::kMacro),
-            (Names{"convertSfR128c4ToLinearKernel", "convertSfR8c16ToLinearKernel",
-                   "convertSfR8c4ToLinearKernel"}));
-  const Names cuda = names("flashinfer", KernelKind::kCuda);
+            (KernelNames{"convertSfR128c4ToLinearKernel", "convertSfR8c16ToLinearKernel",
+                         "convertSfR8c4ToLinearKernel"}));
+  const KernelNames cuda = names("flashinfer", KernelKind::kCuda);
   EXPECT_TRUE(cuda.contains("sm89_fp8_gemm_1d1d_impl"));
   EXPECT_TRUE(cuda.contains("sm89_fp8_bmm_1d1d_impl"));
 }
 
 TEST_F(RealKernels, ClassesThatDeviceKernelRuns) {
+  EXPECT_EQ(names("flash-attention", KernelKind::kDeviceKernel),
+            (KernelNames{"FlashAttnBwdPostprocessConvertdQ", "FlashAttnBwdPreprocess",
+                         "FlashAttnBwdSm80", "FlashAttnBwdSm90", "FlashAttnFwdCombine",
+                         "FlashAttnFwdSm80", "FlashAttnFwdSm90"}));
   EXPECT_EQ(
-      names("flash-attention", KernelKind::kDeviceKernel),
-      (Names{"FlashAttnBwdPostprocessConvertdQ", "FlashAttnBwdPreprocess", "FlashAttnBwdSm80",
-             "FlashAttnBwdSm90", "FlashAttnFwdCombine", "FlashAttnFwdSm80", "FlashAttnFwdSm90"}));
-  EXPECT_EQ(names("flashinfer", KernelKind::kDeviceKernel),
-            (Names{"SM120BlockScaledGemmKernel", "SM120BlockScaledMoeGemmKernel",
+      names("flashinfer", KernelKind::kDeviceKernel),
+      (KernelNames{"SM120BlockScaledGemmKernel", "SM120BlockScaledMoeGemmKernel",
                    "SM120BlockScalingGemmKernel", "SM120BlockScalingMoeGemmKernel",
                    "SM120BlockScalingFusedMoeGemmKernel", "SM120BlockScaledFusedMoeGemmKernel",
                    "Sm100FmhaFwdKernelTmaWarpspecialized", "Sm100FmhaMlaReductionKernel",
@@ -116,18 +117,19 @@ TEST_F(RealKernels, ClassesThatDeviceKernelRuns) {
 // Each was searched for by hand: its name stands nowhere but in its definition, in comments, or in
 // files that have another kernel of this name.
 TEST_F(RealKernels, DeadOnes) {
-  EXPECT_EQ(dead("mini-sglang"), Names{});
-  EXPECT_EQ(dead("flashinfer"), (Names{"cleanup_kernel", "dispatch_kernel",
-                                       "selective_state_update_kernel_async_horizontal_mtp"}));
+  EXPECT_EQ(dead("mini-sglang"), KernelNames{});
+  EXPECT_EQ(dead("flashinfer"),
+            (KernelNames{"cleanup_kernel", "dispatch_kernel",
+                         "selective_state_update_kernel_async_horizontal_mtp"}));
   EXPECT_EQ(dead("flash-attention"),
-            (Names{"flash_bwd_dq_dk_dv_loop_kernel", "flash_bwd_clear_dkvaccum_kernel",
-                   "flash_bwd_convert_dkv_kernel"}));
-  EXPECT_EQ(dead("llm.c"), (Names{"attention_forward_fused1", "global_norm_aggregate_kernel",
-                                  "matmul_backward_bias_kernel_naive"}));
+            (KernelNames{"flash_bwd_dq_dk_dv_loop_kernel", "flash_bwd_clear_dkvaccum_kernel",
+                         "flash_bwd_convert_dkv_kernel"}));
+  EXPECT_EQ(dead("llm.c"), (KernelNames{"attention_forward_fused1", "global_norm_aggregate_kernel",
+                                        "matmul_backward_bias_kernel_naive"}));
 }
 
 TEST_F(RealKernels, TritonHelpersAreNone) {
-  const Names kernels = names("flash-attention", KernelKind::kTriton);
+  const KernelNames kernels = names("flash-attention", KernelKind::kTriton);
   for (const char* helper : {"cosh", "relu_grad", "leaky_relu", "gelu"}) {
     EXPECT_FALSE(kernels.contains(helper)) << helper;
   }

@@ -29,12 +29,12 @@ bool contains_part(std::string_view whole, std::string_view part) {
   return whole.find(part) != std::string_view::npos;
 }
 
-struct Step {
+struct FlatStep {
   element json;
   size_t depth;
 };
 
-void flatten(element steps, size_t depth, std::vector<Step>& out) {
+void flatten(element steps, size_t depth, std::vector<FlatStep>& out) {
   for (element step : items(steps)) {
     out.push_back({step, depth});
     element inside;
@@ -42,7 +42,7 @@ void flatten(element steps, size_t depth, std::vector<Step>& out) {
   }
 }
 
-void flatten_body(element body, std::vector<Step>& out) {
+void flatten_body(element body, std::vector<FlatStep>& out) {
   if (!body.is_null()) flatten(body["steps"], 0, out);
 }
 
@@ -161,7 +161,7 @@ Section section_of(const std::string& page, const std::string& name) {
   return section;
 }
 
-void expect_steps(const Section& section, const std::vector<Step>& steps) {
+void expect_steps(const Section& section, const std::vector<FlatStep>& steps) {
   ASSERT_EQ(section.steps.size(), steps.size()) << section.all;
   for (size_t i = 0; i < steps.size(); ++i) {
     EXPECT_EQ(section.steps[i].find_first_not_of(' '), 3 * steps[i].depth) << section.steps[i];
@@ -253,7 +253,7 @@ TEST_F(StoryJson, HoldsWhatThePageShows) {
     Section section = section_of(page, full(kernel));
     element story = kernel["story"];
     EXPECT_EQ(text(story, "told_from"), "statements");
-    std::vector<Step> steps;
+    std::vector<FlatStep> steps;
     flatten(story["call"], 0, steps);
     flatten(story["launch"]["steps"], 0, steps);
     flatten_body(story["on_gpu"], steps);
@@ -274,14 +274,14 @@ TEST_F(StoryJson, HoldsWhatThePageShows) {
     }
     steps_seen += steps.size();
     notes_seen += notes.size();
-    for (const Step& step : steps) inside_seen += step.depth > 0;
+    for (const FlatStep& step : steps) inside_seen += step.depth > 0;
     for (element estimate : estimates) known_seen += !estimate["low"].is_null();
   }
   for (element host : items(scan["host_functions"])) {
     const Section section = section_of(page, full(host));
     element story = host["story"];
     if (story["on_cpu"].is_null()) continue;
-    std::vector<Step> steps;
+    std::vector<FlatStep> steps;
     flatten(story["call"], 0, steps);
     flatten_body(story["on_cpu"], steps);
     expect_steps(section, steps);

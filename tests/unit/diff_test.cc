@@ -17,7 +17,7 @@ using test::open_events;
 
 constexpr const char* kShape8 = R"("Input Dims":[[8,8],[8,8]],"Input type":["float","float"])";
 constexpr const char* kShape16 = R"("Input Dims":[[16,8],[8,8]],"Input type":["float","float"])";
-constexpr const char* kHalf =
+constexpr const char* kHalfShape8 =
     R"("Input Dims":[[8,8],[8,8]],"Input type":["c10::Half","c10::Half"])";
 
 // Ops one after the other, each with one kernel; around them, what is asked for.
@@ -96,8 +96,9 @@ TEST(Diff, AnOpIsTheSameOnlyWithTheSameShapesAndTypes) {
 TEST(Diff, OtherShapesAtTheSamePlaceMatchByThePath) {
   const Diff diff = diff_of(Builder().op("mm", 10, kShape8), Builder().op("mm", 30, kShape16));
   EXPECT_EQ(rows(diff), (Lines{"mm: slower, path, name, 10 30"}));
-  EXPECT_EQ(diff_of(Builder().op("mm", 10, kShape8), Builder().op("mm", 30, kHalf)).ops[0].matched,
-            MatchedBy::kPath)
+  EXPECT_EQ(
+      diff_of(Builder().op("mm", 10, kShape8), Builder().op("mm", 30, kHalfShape8)).ops[0].matched,
+      MatchedBy::kPath)
       << "the types count too";
 }
 

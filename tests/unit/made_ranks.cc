@@ -155,4 +155,8 @@ RankFacts facts_of_text(const std::string& json, const std::string& name) {
   return rank_facts_of(trace, Scope{});
 }
 
+RankComparison compare(std::vector<RankFacts> ranks) {
+  return compare_ranks(std::move(ranks), nullptr);
+}
+
 }  // namespace fathom::test

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/ranks/compare_ranks.h"
 #include "analyze/ranks/rank_facts.h"
 
 // Traces of many ranks, made of the recorded ones of examples/ddp-rank*-h200: times are warped, so
@@ -49,5 +50,8 @@ class RecordedRank {
 };
 
 RankFacts facts_of_text(const std::string& json, const std::string& name);
+
+// Without a trace beside them.
+RankComparison compare(std::vector<RankFacts> ranks);
 
 }  // namespace fathom::test

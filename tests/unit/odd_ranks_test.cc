@@ -14,6 +14,8 @@
 namespace fathom {
 namespace {
 
+using test::compare;
+
 constexpr Nanos kHour{3'600'000'000'000};
 
 std::string collective(std::string_view category, std::string_view name, int64_t start,
@@ -55,10 +57,6 @@ RankFacts shifted(RankFacts facts, Nanos by) {
     c.end += *facts.base_time;
   }
   return facts;
-}
-
-RankComparison compare(std::vector<RankFacts> ranks) {
-  return compare_ranks(std::move(ranks), nullptr);
 }
 
 bool notes_hold(const RankComparison& c, std::string_view text) {

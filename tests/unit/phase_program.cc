@@ -5,8 +5,9 @@
 namespace fathom::test {
 namespace {
 
-constexpr const char* kKinds[] = {"prefill",       "decode", "forward", "backward", "optimizer",
-                                  "communication", "named",  "repeat",  "other"};
+constexpr const char* kPhaseWords[] = {"prefill",  "decode",    "forward",
+                                       "backward", "optimizer", "communication",
+                                       "named",    "repeat",    "other"};
 constexpr const char* kEvidence[] = {"annotation", "autograd",   "modules",
                                      "shapes",     "repetition", "none"};
 
@@ -30,7 +31,7 @@ Lines phases(const PhaseProgram& program) {
       for (EventId e : run.work) (runs += " ") += trace.store.name(e);
     }
     const std::string name = phase.name.empty() ? "" : " '" + phase.name + "'";
-    lines.push_back(fmt::format("{}{} {}{}", kKinds[static_cast<size_t>(phase.kind)], name,
+    lines.push_back(fmt::format("{}{} {}{}", kPhaseWords[static_cast<size_t>(phase.kind)], name,
                                 kEvidence[static_cast<size_t>(phase.evidence)], runs));
   }
   return lines;
@@ -41,7 +42,7 @@ Lines counts(const PhaseProgram& program) {
   const Trace trace = program.open();
   for (const Phase& phase : phases_of(trace)) {
     lines.push_back(
-        fmt::format("{} {}", kKinds[static_cast<size_t>(phase.kind)], phase.runs.size()));
+        fmt::format("{} {}", kPhaseWords[static_cast<size_t>(phase.kind)], phase.runs.size()));
   }
   return lines;
 }

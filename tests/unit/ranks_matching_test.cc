@@ -13,6 +13,8 @@
 namespace fathom {
 namespace {
 
+using test::compare;
+
 struct Nccl {
   std::string name = "allreduce";
   int64_t start = 0, time = 100;
@@ -40,10 +42,6 @@ RankFacts facts_of(int64_t number, const std::vector<std::string>& events, int64
   facts.rank = number;
   facts.world_size = world;
   return facts;
-}
-
-RankComparison compare(std::vector<RankFacts> ranks) {
-  return compare_ranks(std::move(ranks), nullptr);
 }
 
 // Rank 1 computes longer: it begins each collective last and never waits.

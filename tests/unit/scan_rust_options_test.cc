@@ -5,7 +5,7 @@
 namespace fathom::cpp {
 namespace {
 
-using Names = std::vector<std::string>;
+using OptionNames = std::vector<std::string>;
 
 TEST(RustOptions, FieldsOfADerivedParser) {
   const auto options = find_clap_options(R"(use clap::Parser;
@@ -29,17 +29,17 @@ struct Args {
 }
 )");
   ASSERT_EQ(options.size(), 4u);
-  EXPECT_EQ(options[0].names, Names{"--prompt"});
+  EXPECT_EQ(options[0].names, OptionNames{"--prompt"});
   EXPECT_EQ(options[0].help, "The prompt to begin with.");
   EXPECT_EQ(options[0].type, "String");
   EXPECT_EQ(options[0].line, 8u);
-  EXPECT_EQ(options[1].names, (Names{"--sample-len", "-n"}));
+  EXPECT_EQ(options[1].names, (OptionNames{"--sample-len", "-n"}));
   EXPECT_EQ(options[1].default_value, "100");
   EXPECT_EQ(options[1].help, "");
   EXPECT_EQ(options[2].help, "Which revision");
   EXPECT_EQ(options[2].default_value, "main");
   EXPECT_EQ(options[2].type, "Vec<(String, u8)>");
-  EXPECT_EQ(options[3].names, Names{"--no-kv-cache"});
+  EXPECT_EQ(options[3].names, OptionNames{"--no-kv-cache"});
 }
 
 TEST(RustOptions, ArgumentsThatAreBuilt) {
@@ -47,7 +47,7 @@ TEST(RustOptions, ArgumentsThatAreBuilt) {
       "use clap::Arg;\nlet a = Arg::new(\"depth\")\n  .short('d')\n  .long(\"max-depth\")\n"
       "  .help(\"How deep\");\nlet file = Arg::new(\"file\").required(true);\n");
   ASSERT_EQ(options.size(), 1u);
-  EXPECT_EQ(options[0].names, (Names{"--max-depth", "-d"}));
+  EXPECT_EQ(options[0].names, (OptionNames{"--max-depth", "-d"}));
   EXPECT_EQ(options[0].help, "How deep");
   EXPECT_EQ(options[0].line, 2u);
 }

@@ -13,7 +13,7 @@ using test::kMatrix;
 using test::kTwoBf16;
 using test::Workload;
 
-constexpr const char* kHalf =
+constexpr const char* kFourBf16 =
     R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16"])";
 
 TEST(SlowPaths, AMaskThatCouldBeCausal) {
@@ -22,7 +22,7 @@ TEST(SlowPaths, AMaskThatCouldBeCausal) {
     const std::string heads = "[4,16,2048,64]";
     const std::string dims = fmt::format("[{0},{0},{0},{1}]", heads, mask);
     for (int i = 0; i < 4; ++i)
-      w.op("aten::_scaled_dot_product_efficient_attention", dims, kHalf, 2000, "fmha_cutlassF");
+      w.op("aten::_scaled_dot_product_efficient_attention", dims, kFourBf16, 2000, "fmha_cutlassF");
     return w;
   };
   const auto findings = attention("[2048,2048]").find();
