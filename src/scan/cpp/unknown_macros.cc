@@ -26,7 +26,7 @@ bool says_otherwise(std::string_view macro) {
   return has_word(macro, kWords);
 }
 
-bool sounds_like_kernel(std::string_view macro) {
+bool is_named_as_kernel(std::string_view macro) {
   static constexpr std::array<std::string_view, 3> kWords = {"GLOBAL", "KERNEL", "KERNELS"};
   return has_word(macro, kWords);
 }
@@ -78,7 +78,7 @@ std::string unknown_kernel_macro(const Function& function, const BodyRange& body
       std::any_of(function.attributes.begin(), function.attributes.end(), bounds_launch);
   for (const std::string_view macro : macros_before(function)) {
     if (bounds_launch(macro) || says_otherwise(macro) || is_known(macro)) continue;
-    if (bounded || (sounds_like_kernel(macro) && reads_thread_index(body)))
+    if (bounded || (is_named_as_kernel(macro) && reads_thread_index(body)))
       return std::string(macro);
   }
   return "";
