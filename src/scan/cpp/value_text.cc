@@ -62,6 +62,21 @@ bool may_have_changed(const Place& in, const Value& value) {
   return true;
 }
 
+// `dim3 block(n); if (n > most) block.x = most;`: the launch has what the members were set to
+// behind the value, too. "; .x = most"
+std::string dimensions_changed(const Place& in, const std::string& name, size_t since) {
+  constexpr size_t kMost = 4;
+  std::string out;
+  size_t found = 0;
+  for (const FieldValue& field : in.values.fields(name, in.at, in.from)) {
+    if (field.path != ".x" && field.path != ".y" && field.path != ".z") continue;
+    if (field.name < since) continue;
+    if (++found > kMost) return out + "; …";
+    out += "; " + field.path + " = " + written_text(in.code, value_from(in.code, field.begin));
+  }
+  return out;
+}
+
 // `dim3 grid; grid.x = rows; grid.y = heads;` → "dim3(rows, heads, 1)".
 std::string dimensions_set(const Place& in, const std::string& name) {
   std::array<std::string, 3> parts = {"1", "1", "1"};
@@ -92,14 +107,16 @@ std::string value_text(const Place& place, Range expression) {
   }
   for (const Place* in = &place; in != nullptr; in = in->around) {
     std::string text;
+    size_t since = 0;
     for (const Value& value : in->values.meanings(written, in->at, in->from)) {
       if (in->values.is_counted(value) || may_have_changed(*in, value)) return written;
       const std::string one = text_of_value(*in, value, 0);
       if (one.empty()) continue;
+      since = value.name;
       if (!text.empty() && text.size() < 200) text += " or ";
       if (text.size() < 200) text += one;
     }
-    if (!text.empty()) return text;
+    if (!text.empty()) return text + dimensions_changed(*in, written, since);
     if (std::string set = dimensions_set(*in, written); !set.empty()) return set;
   }
   return written;
