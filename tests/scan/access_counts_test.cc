@@ -110,6 +110,24 @@ __global__ void rotated(const float* q, float* out, int dim, int stride, int hea
     out[base + first] = q[base + first] - q[base + second];
   }
 }
+#define CUDA_KERNEL_LOOP(i, n) \
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += blockDim.x * gridDim.x)
+__global__ void by_macro(const float* x, float* out, int n, int rows) {
+  CUDA_KERNEL_LOOP(index, n) {
+    for (int row = 0; row < rows; ++row) out[index] += x[row * n + index];
+  }
+}
+__global__ void by_typed_macro(const float* x, float* out, size_t n) {
+  CUDA_1D_KERNEL_LOOP(size_t, i, n) { out[i] = x[i]; }
+}
+__global__ void by_another_macro(const float* x, float* out, int n) {
+  REPEAT_LOOP(i, n) { out[i] = x[i]; }
+}
+template <typename scalar_t>
+__global__ void by_template_index(const scalar_t* rows, const float* x, float* out) {
+  const scalar_t v = rows[blockIdx.x];
+  out[blockIdx.x] = x[v];
+}
 __global__ void twice_each(const float* x, float* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -234,6 +252,18 @@ TEST(AccessCounts, RowsThatOtherThreadsReachCountOnce) {
   EXPECT_EQ(elements_of("packed", "src"), "2 * rows * n");
   EXPECT_EQ(elements_of("rotated", "q"), "gridDim.x * dim * heads");
   EXPECT_EQ(elements_of("rotated", "out"), "gridDim.x * dim * heads / 2");
+}
+
+TEST(AccessCounts, LoopsByMacrosCoverTheirRange) {
+  EXPECT_EQ(elements_of("by_macro", "x"), "n * rows");
+  EXPECT_EQ(elements_of("by_macro", "out"), "n");
+  EXPECT_EQ(elements_of("by_typed_macro", "x"), "n");
+  EXPECT_EQ(elements_of("by_another_macro", "x"), "");
+}
+
+TEST(AccessCounts, AnIndexOfATemplatesTypeIsNotTheSameForAll) {
+  EXPECT_EQ(elements_of("by_template_index", "x"), "");
+  EXPECT_EQ(elements_of("by_template_index", "rows"), "gridDim.x");
 }
 
 // Of src[i] and src[n + i] no element is read again; of x[i] twice all are.

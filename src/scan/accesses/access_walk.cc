@@ -108,7 +108,7 @@ void AccessWalker::statement(uint32_t id) {
       }
       return;
     case CodeKind::kStatement:
-      value(at.children[0]);
+      if (at.children.size() < 2 || !macro_loop(id)) value(at.children[0]);
       return;
     case CodeKind::kOther:
       if (at.text.starts_with("using ")) local_alias(at.text);

@@ -18,8 +18,8 @@ struct Declarations {
   std::vector<std::string> targets;   // what the file itself builds, which nobody else provides
 };
 
-// pyproject.toml, requirements*.txt, setup.py, setup.cfg, environment.yml, CMake files, meson.build,
-// .gitmodules, package.json, Cargo.toml.
+// pyproject.toml, requirements*.txt, setup.py, setup.cfg, environment.yml, CMake files,
+// meson.build, .gitmodules, package.json, Cargo.toml.
 bool declares_dependencies(std::string_view path);
 Declarations read_declarations(std::string_view path, std::string_view text);
 
