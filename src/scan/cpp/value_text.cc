@@ -72,7 +72,9 @@ std::string dimensions_changed(const Place& in, const std::string& name, size_t 
     if (field.path != ".x" && field.path != ".y" && field.path != ".z") continue;
     if (field.name < since) continue;
     if (++found > kMost) return out + "; …";
-    out += "; " + field.path + " = " + written_text(in.code, value_from(in.code, field.begin));
+    const std::string op = in.code.text({field.name + 3, field.begin});
+    out += "; " + field.path + " " + op + " " +
+           written_text(in.code, value_from(in.code, field.begin));
   }
   return out;
 }
@@ -82,7 +84,7 @@ std::string dimensions_set(const Place& in, const std::string& name) {
   std::array<std::string, 3> parts = {"1", "1", "1"};
   bool found = false;
   for (const FieldValue& field : in.values.fields(name, in.at, in.from)) {
-    if (field.path.size() != 2 || field.path[0] != '.') return {};
+    if (field.path.size() != 2 || field.path[0] != '.' || field.changes) return {};
     const size_t axis = std::string_view("xyz").find(field.path[1]);
     if (axis == std::string_view::npos) return {};
     parts[axis] = written_text(in.code, value_from(in.code, field.begin));

@@ -22,7 +22,8 @@ struct Value {
 // `name.path = value`
 struct FieldValue {
   size_t name = 0, begin = 0;
-  std::string path;  // ".gridDim", "[0].val.clusterDim.x"
+  std::string path;      // ".gridDim", "[0].val.clusterDim.x"
+  bool changes = false;  // `name.path *= value`: made of what it was before
 };
 
 // The name that an operator at a token changes in place: `blocks++`, `--n`, `n *= 2`. 0: none.
