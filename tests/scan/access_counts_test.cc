@@ -80,6 +80,12 @@ __global__ void stencil(const float* src, float* dst, int nx, int ny) {
   if (x >= nx || y >= ny) return;
   dst[y * nx + x] = src[y * nx + x] + src[(y + 1) * nx + x];
 }
+__global__ void edges(const float* flux, float* out, int nx, int nz) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y * blockDim.y + threadIdx.y;
+  if (i >= nx || k >= nz) return;
+  const int here = k * (nx + 1) + i, below = (k + 1) * (nx + 1) + i;
+  out[here] = flux[here] - flux[below];
+}
 __global__ void halves(const float* src, float* dst, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) dst[i] = src[i] + src[i + n];
@@ -248,6 +254,7 @@ TEST(AccessCounts, WhatAThreadsOwnArrayHoldsIsNotFollowed) {
 
 TEST(AccessCounts, RowsThatOtherThreadsReachCountOnce) {
   EXPECT_EQ(elements_of("stencil", "src"), "nx * ny");
+  EXPECT_EQ(elements_of("edges", "flux"), "nx * nz");
   EXPECT_EQ(elements_of("halves", "src"), "2 * n");
   EXPECT_EQ(elements_of("packed", "src"), "2 * rows * n");
   EXPECT_EQ(elements_of("rotated", "q"), "gridDim.x * dim * heads");

@@ -8,17 +8,29 @@
 namespace fathom {
 namespace {
 
-// Whether another thread or round reaches what lies so far away: of "y * nx + x" the row below, nx
-// further on; not of "y * 2 * nx + x", whose rows lie between the others.
-bool others_reach(const Polynomial& distance, const Polynomial& varying, const IndexSpace& space) {
+// What an index goes on by where one of its symbols does, of "y * nx + y + x" for y: nx + 1.
+std::map<Symbol, Polynomial> steps_of(const Polynomial& varying, const IndexSpace& space) {
+  std::map<Symbol, Polynomial> out;
   for (const auto& [product, factor] : varying.terms()) {
     const Polynomial term = Polynomial::term(product, factor);
     const std::vector<Symbol> symbols = space.varying(term);
     if (symbols.size() != 1) continue;
-    const auto step = term.divided_by(Polynomial::symbol(symbols[0]));
-    const auto steps = step ? distance.divided_by(*step) : std::nullopt;
-    const auto count = steps ? steps->as_constant() : std::nullopt;
-    if (count && *count != 0 && std::floor(*count) == *count) return true;
+    if (const auto step = term.divided_by(Polynomial::symbol(symbols[0])))
+      out[symbols[0]] = out[symbols[0]] + *step;
+  }
+  return out;
+}
+
+// Whether another thread or round reaches what lies so far away: of "y * nx + x" the row below, nx
+// further on; not of "y * 2 * nx + x", whose rows lie between the others.
+bool others_reach(const Polynomial& distance, const Polynomial& varying, const IndexSpace& space) {
+  for (const auto& [symbol, step] : steps_of(varying, space)) {
+    if (distance.is_zero() || step.is_zero()) continue;
+    const auto& [product, factor] = *step.terms().begin();
+    const auto same = distance.terms().find(product);
+    if (same == distance.terms().end()) continue;
+    const double count = same->second / factor;
+    if (std::floor(count) == count && distance == step * Polynomial::constant(count)) return true;
   }
   return false;
 }
