@@ -83,6 +83,14 @@ bool may_both_run(const ArrayAccess& one, const ArrayAccess& other) {
   return !excludes(one.condition, other.condition) && !excludes(other.condition, one.condition);
 }
 
+// x[i] and x[n + i] are two halves.
+bool asks_for_each_once(const KernelFacts& kernel, std::string_view array) {
+  return std::ranges::any_of(kernel.traffic, [&](const ArrayTraffic& total) {
+    return total.array == array && total.kind == AccessKind::kRead && !total.elements.empty() &&
+           total.elements == total.times;
+  });
+}
+
 // Read in several places, or again in each round of a loop, and not a constant for the warp.
 void note_rereads(const KernelFacts& kernel, std::vector<KernelNote>& out) {
   std::map<std::string_view, std::vector<const ArrayAccess*>> reads;
@@ -100,7 +108,7 @@ void note_rereads(const KernelFacts& kernel, std::vector<KernelNote>& out) {
     if (list.empty() || same) list.push_back(&access);
   }
   for (const auto& [array, list] : reads) {
-    if (list.size() < 2) continue;
+    if (list.size() < 2 || asks_for_each_once(kernel, array)) continue;
     std::string lines;
     for (const ArrayAccess* access : list)
       lines += (lines.empty() ? "" : ", ") + std::to_string(access->at.line);

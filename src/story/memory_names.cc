@@ -528,7 +528,23 @@ void MemoryNames::add_counted(const Code& code, Range range, std::vector<MemoryA
   }
 }
 
+// auto first = rows[v], last = rows[v + 1]: what stands behind a comma is a declaration of its own.
 std::vector<MemoryAccess> MemoryNames::read(const Code& code, Range statement) {
+  std::vector<MemoryAccess> accesses;
+  const bool declares = !statement.empty() && Parts(code, statement).declares;
+  const auto take = [&](Range one) {
+    for (MemoryAccess& access : read_one(code, one)) accesses.push_back(std::move(access));
+  };
+  for (size_t i = statement.first; declares && i < statement.last; i = code.past(i)) {
+    if (!code.is(i, ",") || !code.source.is_name(i + 1) || !code.is(i + 2, "=")) continue;
+    take({statement.first, i});
+    statement.first = i + 1;
+  }
+  take(statement);
+  return accesses;
+}
+
+std::vector<MemoryAccess> MemoryNames::read_one(const Code& code, Range statement) {
   std::vector<MemoryAccess> accesses;
   if (statement.empty()) return accesses;
   const Parts parts(code, statement);

@@ -44,6 +44,7 @@ class MemoryNames {
 
  private:
   struct Parts;
+  std::vector<MemoryAccess> read_one(const cpp::Code& code, cpp::Range statement);
   void find_accesses(const cpp::Code& code, cpp::Range range, bool target,
                      std::vector<MemoryAccess>& out) const;
   void add_counted(const cpp::Code& code, cpp::Range range, std::vector<MemoryAccess>& out) const;

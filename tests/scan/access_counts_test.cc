@@ -4,6 +4,7 @@
 #include "platform/platform.h"
 #include "scan/scan_repository.h"
 #include "story/expectation.h"
+#include "story/kernel_notes.h"
 #include "test_files.h"
 
 namespace fathom {
@@ -79,6 +80,12 @@ __global__ void stencil(const float* src, float* dst, int nx, int ny) {
   if (x >= nx || y >= ny) return;
   dst[y * nx + x] = src[y * nx + x] + src[(y + 1) * nx + x];
 }
+__global__ void edges(const float* flux, float* out, int nx, int nz) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y * blockDim.y + threadIdx.y;
+  if (i >= nx || k >= nz) return;
+  const int here = k * (nx + 1) + i, below = (k + 1) * (nx + 1) + i;
+  out[here] = flux[here] - flux[below];
+}
 __global__ void halves(const float* src, float* dst, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) dst[i] = src[i] + src[i + n];
@@ -86,6 +93,67 @@ __global__ void halves(const float* src, float* dst, int n) {
 __global__ void packed(const float* src, float* dst, int rows, int n) {
   int i = threadIdx.x + blockIdx.x * blockDim.x, r = blockIdx.y;
   if (i < n && r < rows) dst[r * n + i] = src[r * 2 * n + i] + src[r * 2 * n + n + i];
+}
+__device__ int lane_id() {
+  int lane;
+  asm("mov.s32 %0, %laneid;" : "=r"(lane));
+  return lane;
+}
+// Each row holds three parts, of which a warp reads one element of each lane.
+__global__ void by_lane(const float* parts, float* out, int rows) {
+  const int lane = lane_id(), width = gridDim.x * 32;
+  for (int row = threadIdx.x / 32; row < rows; row += blockDim.x / 32) {
+    const int at = row * (width * 3) + blockIdx.x * 32 + lane;
+    out[at] = parts[at] + parts[at + width];
+  }
+}
+// Two halves of each head by names of their own: no element is read twice.
+__global__ void rotated(const float* q, float* out, int dim, int stride, int heads, int size) {
+  const int part = dim / 2;
+  for (int i = threadIdx.x; i < heads * part; i += blockDim.x) {
+    const int base = blockIdx.x * stride + i / part * size;
+    const int first = i % part, second = part + i % part;
+    out[base + first] = q[base + first] - q[base + second];
+  }
+}
+#define CUDA_KERNEL_LOOP(i, n) \
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += blockDim.x * gridDim.x)
+__global__ void by_macro(const float* x, float* out, int n, int rows) {
+  CUDA_KERNEL_LOOP(index, n) {
+    for (int row = 0; row < rows; ++row) out[index] += x[row * n + index];
+  }
+}
+__global__ void by_typed_macro(const float* x, float* out, size_t n) {
+  CUDA_1D_KERNEL_LOOP(size_t, i, n) { out[i] = x[i]; }
+}
+__global__ void by_another_macro(const float* x, float* out, int n) {
+  REPEAT_LOOP(i, n) { out[i] = x[i]; }
+}
+template <typename scalar_t>
+__global__ void by_template_index(const scalar_t* rows, const float* x, float* out) {
+  const scalar_t v = rows[blockIdx.x];
+  out[blockIdx.x] = x[v];
+}
+__global__ void twice_each(const float* x, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const float scale = x[i];
+  out[i] = scale *
+           x[i];
+}
+// The rows of a block are half as wide as n; there are no more of them than blocks.
+__global__ void half_rows(const half2* x, half2* out, int n) {
+  const int at = blockIdx.x * n / 2 + threadIdx.x;
+  out[at] = x[at];
+}
+__global__ void rows_of_words(const float* x, float* out) {
+  const int at = (blockIdx.x * 128 + threadIdx.x) / 32;
+  out[at] = x[at];
+}
+// How many elements a table says is not how many tables there are.
+__global__ void loaded_length(const float* x, float* out, const int* first) {
+  const int length = first[blockIdx.x + 1] - first[blockIdx.x];
+  for (int i = threadIdx.x; i < length; i += blockDim.x) out[i] = x[i];
 }
 __global__ void halved(const float* x, float* out, int n) {
   extern __shared__ float parts[];
@@ -186,8 +254,52 @@ TEST(AccessCounts, WhatAThreadsOwnArrayHoldsIsNotFollowed) {
 
 TEST(AccessCounts, RowsThatOtherThreadsReachCountOnce) {
   EXPECT_EQ(elements_of("stencil", "src"), "nx * ny");
+  EXPECT_EQ(elements_of("edges", "flux"), "nx * nz");
   EXPECT_EQ(elements_of("halves", "src"), "2 * n");
   EXPECT_EQ(elements_of("packed", "src"), "2 * rows * n");
+  EXPECT_EQ(elements_of("rotated", "q"), "gridDim.x * dim * heads");
+  EXPECT_EQ(elements_of("rotated", "out"), "gridDim.x * dim * heads / 2");
+}
+
+TEST(AccessCounts, LoopsByMacrosCoverTheirRange) {
+  EXPECT_EQ(elements_of("by_macro", "x"), "n * rows");
+  EXPECT_EQ(elements_of("by_macro", "out"), "n");
+  EXPECT_EQ(elements_of("by_typed_macro", "x"), "n");
+  EXPECT_EQ(elements_of("by_another_macro", "x"), "");
+}
+
+TEST(AccessCounts, AnIndexOfATemplatesTypeIsNotTheSameForAll) {
+  EXPECT_EQ(elements_of("by_template_index", "x"), "");
+  EXPECT_EQ(elements_of("by_template_index", "rows"), "gridDim.x");
+}
+
+// Of src[i] and src[n + i] no element is read again; of x[i] twice all are.
+TEST(AccessCounts, HalvesAreNotReadAgain) {
+  const auto is_read_again = [](std::string_view name) {
+    const KernelFacts& kernel = counted_kernel(name);
+    for (const KernelNote& note :
+         notes_on(kernel, expect_of(kernel, Parameters(), nullptr), Parameters(), nullptr)) {
+      if (note.text.find("is read 2 times") != std::string::npos) return true;
+    }
+    return false;
+  };
+  EXPECT_FALSE(is_read_again("rotated"));
+  EXPECT_FALSE(is_read_again("halves"));
+  EXPECT_TRUE(is_read_again("twice_each"));
+}
+
+TEST(AccessCounts, ALaneByAssemblyIsOneOfAWarp) {
+  EXPECT_EQ(elements_of("by_lane", "parts"), "64 * gridDim.x * rows");
+}
+
+TEST(AccessCounts, AQuotientHasNoMoreValuesThanWhatIsDivided) {
+  EXPECT_EQ(elements_of("half_rows", "x"), "gridDim.x * blockDim.x");
+  EXPECT_EQ(elements_of("rows_of_words", "x"), "gridDim.x * blockDim.x / 32");
+}
+
+TEST(AccessCounts, ALoadedLengthIsNotCounted) {
+  EXPECT_EQ(elements_of("loaded_length", "x"), "");
+  EXPECT_EQ(elements_of("loaded_length", "first"), "gridDim.x");
 }
 
 // How many threads of a reduction are left in each round is not counted, so its time has no upper

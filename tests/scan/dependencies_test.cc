@@ -192,6 +192,18 @@ target_link_libraries(own PUBLIC CUDA::cudart ${TORCH} PRIVATE "-lnuma" $<X:y> d
   EXPECT_EQ(declared.targets, std::vector<std::string>{"own"});
 }
 
+TEST(Dependencies, Meson) {
+  EXPECT_EQ(text_of(read_declarations("src/meson.build", R"(project('x', 'cpp')
+# dependency('old')
+deps += dependency('zlib', version : '>=1.2', required : true)
+cuda = cc.find_library('cudart', dirs : cuda_dirs)
+own_dep = declare_dependency(link_with : own)
+deps += dependency(name)
+again = dependency('zlib')
+)")),
+            "3 system zlib >=1.2\n4 system cudart\n");
+}
+
 TEST(Dependencies, NpmAndCargo) {
   EXPECT_EQ(text_of(read_declarations("web/package.json", R"({
   "name": "x",

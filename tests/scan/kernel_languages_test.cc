@@ -57,7 +57,8 @@ TEST(KernelLanguages, SubmodulesThatAreNotCheckedOutAreNamed) {
                    "[submodule \"other\"]\n\tpath = third_party/other\n\turl = y\n");
   test::write_file(place.path() / "third_party/cutlass/a.h", "int f();\n");
   EXPECT_EQ(unread_lines(scanned(place.path())),
-            (std::vector<std::string>{"1 submodule is not checked out: other"}));
+            (std::vector<std::string>{
+                "1 submodule is not checked out, kernels and launches in it are not seen: other"}));
 }
 
 TEST(KernelLanguages, NothingIsSaidWhereAllIsRead) {

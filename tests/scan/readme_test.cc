@@ -82,6 +82,17 @@ TEST(Readme, CallsAndSummaries) {
   EXPECT_EQ(summary.first_paragraph, "Thing makes the first token of long prompts faster.");
 }
 
+// Links to translations on a line of HTML; a link in a sentence belongs to it.
+TEST(Readme, ALineOfLinksIsNoDescription) {
+  const ReadmeFacts facts = read_readme(
+      "# Thing\n<div align='right'><b><a href=\"./fr.md\">En français</a></b> </div>\n"
+      "Easy and efficient numbers for all\n");
+  EXPECT_EQ(facts.first_paragraph, "Easy and efficient numbers for all");
+  const ReadmeFacts sentence =
+      read_readme("# Thing\n<p>Thing makes numbers for <a href=\"./all.md\">all of them</a></p>\n");
+  EXPECT_EQ(sentence.first_paragraph, "Thing makes numbers for all of them");
+}
+
 TEST(Readme, AboutComesBeforeNews) {
   const ReadmeFacts facts = read_readme(
       "We have a new website, come and see it, it is good.\n\n## About\nThis serves language "

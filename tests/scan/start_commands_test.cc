@@ -52,6 +52,22 @@ TEST_F(StartCommands, OwnProgramsOnly) {
   EXPECT_EQ(facts.start_commands[0].at.line, 7u);
 }
 
+// A tree of files and what a tool prints name programs, and start none.
+TEST_F(StartCommands, ScriptsAreGivenToAShellAndTreesAreNone) {
+  write("runs/fast.sh", "python -m tools.train\n");
+  write("tools/train.py", "import sys\nprint(sys.argv)\n");
+  write("README.md",
+        "# T\n\n```bash\nbash runs/fast.sh\nbash other/slow.sh\n```\n\n```\n.\n├── runs\n"
+        "│   └── fast.sh\n└── tools/train.py\n|-- tools/train.py\n```\n");
+  std::vector<std::string> commands;
+  const CodeFacts facts = scan();
+  for (const StartCommand& command : facts.start_commands) {
+    commands.push_back(command.text +
+                       (command.file ? " → " + facts.files[*command.file].path : ""));
+  }
+  EXPECT_EQ(commands, std::vector<std::string>{"bash runs/fast.sh → runs/fast.sh"});
+}
+
 // A program that Cargo.toml names is started by that name and runs the package's main.rs.
 TEST_F(StartCommands, ProgramsOfCargo) {
   write("cli/Cargo.toml",

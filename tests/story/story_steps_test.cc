@@ -236,6 +236,19 @@ __global__ void k(const float* in, float* out, float sum) {
   EXPECT_TRUE(has(story, "calls `use(&largest)`")) << story;
 }
 
+// What stands behind a comma is a declaration of its own, and no target.
+TEST(StorySteps, DeclarationsBehindACommaRead) {
+  const std::string story = told(R"(
+__global__ void k(const int* rows, int* out, int v) {
+  int first = rows[v], last = rows[v + 1];
+  int chained = out[v] = first;
+  out[last] = first + min(first, chained);
+}
+)");
+  EXPECT_TRUE(has(story, "reads global memory `int first = rows[v], last = rows[v + 1]`")) << story;
+  EXPECT_TRUE(has(story, "writes global memory `int chained = out[v] = first`")) << story;
+}
+
 // A function of the code's own that reduces says so by its name, where it does what that takes.
 TEST(StorySteps, ReductionsOfTheCodesOwnAreSaid) {
   const std::string story = told(R"(

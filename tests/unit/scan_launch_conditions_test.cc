@@ -82,5 +82,17 @@ TEST(LaunchConditions, NoChoice) {
   EXPECT_EQ(conditions_in("}}}} a<<<1, 1>>>(); ((((").size(), 1u);
 }
 
+// Types that are named before what is asked for belong to the macro.
+TEST(LaunchConditions, TypesBeforeWhatIsAskedFor) {
+  EXPECT_EQ(conditions_in("void run(Tensor x) {\n"
+                          "  DISPATCH_ALL_AND2(at::ScalarType::Half, at::kBFloat16,\n"
+                          "                    x.scalar_type(), \"run\", [&] {\n"
+                          "    a<<<1, 1>>>();\n"
+                          "  });\n"
+                          "}"),
+            (Conditions{{"DISPATCH_ALL_AND2(at::ScalarType::Half, at::kBFloat16, "
+                         "x.scalar_type())"}}));
+}
+
 }  // namespace
 }  // namespace fathom::cpp

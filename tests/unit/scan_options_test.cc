@@ -56,6 +56,32 @@ TEST(CppOptions, RowsOfBraces) {
             std::vector<std::string>{});
 }
 
+// Objects of a program's own class, constructed with a name and a text for people.
+TEST(CppOptions, ObjectsOfAClass) {
+  const auto options = options_of(
+      "const OptionId Params::kRows{\"max-rows\", \"MaxRows\", \"How many \"\n\"rows\", 'r'};\n"
+      "const OptionId kMode{{.long_flag = \"mode\",\n  .help_text = \"Which one to use\",\n"
+      "  .short_flag = 'm', .shown = OptionId::kAlways}};\n"
+      "OptionId kHidden{\"\", \"Hidden\", \"Of the protocol alone\"};\n"
+      "OptionId kDraw(\"draw\", \"\", \"Whether to draw\");\n"
+      "void add(P* p) { p->Add<IntOption>(Params::kRows, 1, 9) = 4; p->Add<BoolOption>(kDraw); "
+      "}\n");
+  ASSERT_EQ(options.size(), 3u);
+  EXPECT_EQ(options[0].names, (std::vector<std::string>{"--max-rows", "-r"}));
+  EXPECT_EQ(options[0].help, "How many rows");
+  EXPECT_EQ(options[0].type, "int");
+  EXPECT_EQ(options[0].default_value, "4");
+  EXPECT_EQ(options[1].names, (std::vector<std::string>{"--mode", "-m"}));
+  EXPECT_EQ(options[1].line, 3u);
+  EXPECT_EQ(options[2].type, "flag");
+  EXPECT_TRUE(options[0].certain);
+  // Errors have names and texts, too; a list of options is none, and a value is no name.
+  EXPECT_EQ(names_in("const ErrorId kLost{\"was-lost\", \"It was lost\"};"
+                     "const Options all{\"all-of\", \"These are all\"};"
+                     "OptionId kBad{\"Not A Name\", \"What it does here\"};"),
+            std::vector<std::string>{});
+}
+
 // Keys of a configuration that the program's own functions read or declare.
 TEST(CppOptions, KeysOfAConfiguration) {
   const auto read = options_of(

@@ -54,9 +54,9 @@ std::string entry_kind_in_text(EntryKind kind, size_t count) {
   return title + (count == 1 ? "" : "s");
 }
 
-// "torch>=2.4", "anyhow 1.0.100"; a submodule's requirement is its address.
+// "torch>=2.4", "anyhow 1.0.100"; an address is where it is declared.
 std::string requirement_text(const DependencyFacts& d) {
-  if (d.requirement.empty() || d.kind == DependencyKind::kSubmodule) return d.name;
+  if (d.requirement.empty() || d.requirement.find("://") != std::string::npos) return d.name;
   const bool is_number = d.requirement[0] >= '0' && d.requirement[0] <= '9';
   return d.name + (is_number ? " " : "") + d.requirement;
 }
@@ -107,11 +107,18 @@ std::vector<ApiEntry> api_entries(const CodeFacts& facts) {
     return entry.kind == EntryKind::kCppMain && !is_aside(facts.files[entry.at.file]);
   });
   if (!out.empty() || !is_library || has_program) return out;
+  std::set<CodePlace> on_paths;
+  for (const KernelFacts& kernel : facts.kernels) {
+    for (const PathHop& hop : kernel.path) on_paths.insert(hop.at);
+  }
   for (const EntryKind kind :
        {EntryKind::kBinding, EntryKind::kClass, EntryKind::kHeaderFunction}) {
-    for (const ApiFacts& api : facts.api) {
-      if (api.kind == kind && !is_aside(facts.files[api.at.file]))
-        add({kind, api.name, api.at, std::nullopt});
+    for (const bool leads_to_kernel : {true, false}) {
+      for (const ApiFacts& api : facts.api) {
+        if (api.kind == kind && on_paths.contains(api.at) == leads_to_kernel &&
+            !is_aside(facts.files[api.at.file]))
+          add({kind, api.name, api.at, std::nullopt});
+      }
     }
   }
   return out;

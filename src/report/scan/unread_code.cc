@@ -80,8 +80,10 @@ std::string absent_line(const std::vector<std::string>& absent) {
   for (size_t i = 0; i < std::min(absent.size(), kShown); ++i)
     names += (i > 0 ? ", " : "") + absent[i];
   if (absent.size() > kShown) names += " …";
-  return fmt::format("{} {} not checked out: {}", number_text(absent.size()),
-                     absent.size() == 1 ? "submodule is" : "submodules are", names);
+  return fmt::format("{} {} not checked out, kernels and launches in {} are not seen: {}",
+                     number_text(absent.size()),
+                     absent.size() == 1 ? "submodule is" : "submodules are",
+                     absent.size() == 1 ? "it" : "them", names);
 }
 
 }  // namespace

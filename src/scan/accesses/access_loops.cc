@@ -48,6 +48,43 @@ void AccessWalker::for_statement(uint32_t id) {
   if (before) frame_->names[name] = *before;
 }
 
+// CUDA_KERNEL_LOOP(i, n) { … } of Caffe and its heirs, with the type before or behind them: each
+// thread begins at its own place and goes on by all threads. Other macros with a block may be any
+// loop.
+bool AccessWalker::macro_loop(uint32_t id) {
+  const std::vector<uint32_t> parts = node(id).children;
+  const CodeNode call = node(parts[0]);
+  if (call.kind != CodeKind::kCall || call.children.size() < 3) return false;
+  const std::string macro = node(call.children[0]).text;
+  if (macro.find("LOOP") == std::string::npos) return false;
+  const size_t count = call.children.size() - 1;
+  const size_t first = count == 3 && !macro.ends_with("_TYPE") ? 2 : 1;
+  const CodeNode& variable = node(call.children[first]);
+  const bool known = macro.find("KERNEL_LOOP") != std::string::npos && count <= 3 &&
+                     variable.kind == CodeKind::kName;
+  const std::string name = known ? variable.text : std::string();
+  const auto end = known ? value(call.children[first + 1]).number : std::nullopt;
+  const auto start = value_of_text("blockIdx.x * blockDim.x + threadIdx.x").number;
+  const auto step = value_of_text("blockDim.x * gridDim.x").number;
+  flush_operations();
+  const bool whole = start && step && end && space_.is_uniform(*end);
+  loops_.push_back(whole ? space_.loop(name, *start, *step, *end)
+                         : space_.loop("while", {}, {}, {}));
+  Value index;
+  index.number = Polynomial::symbol(loops_.back());
+  index.local = true;
+  index.loops = static_cast<int>(loops_.size());
+  if (known) frame_->names[name] = index;
+  // What another macro is given and nobody has declared, it declares.
+  for (size_t i = 1; !known && i < call.children.size(); ++i) {
+    const CodeNode& given = node(call.children[i]);
+    if (given.kind == CodeKind::kName) frame_->names.try_emplace(given.text, index);
+  }
+  loop_body(parts.back(), name, call.line);
+  loops_.pop_back();
+  return true;
+}
+
 // What a break may leave out is tested, but for the first round.
 void AccessWalker::loop_body(uint32_t body, const std::string& name, uint32_t line) {
   loop_lines_.push_back(line);

@@ -73,6 +73,10 @@ AccessWalker::Value AccessWalker::subscript_value(uint32_t id, bool for_address)
     Polynomial by;
     if (where.number) {
       by = *where.number;
+    } else if (where.real) {
+      // A template's type that was taken for a real number: it may be any index.
+      const Symbol any = space_.loop(source(parts[1]), {}, {}, {});
+      by = Polynomial::symbol(space_.computed(source(parts[1]), {any}, true));
     } else {
       by = *computed(source(parts[1]), {&where}, false).number;
     }

@@ -108,7 +108,7 @@ void AccessWalker::statement(uint32_t id) {
       }
       return;
     case CodeKind::kStatement:
-      value(at.children[0]);
+      if (at.children.size() < 2 || !macro_loop(id)) value(at.children[0]);
       return;
     case CodeKind::kOther:
       if (at.text.starts_with("using ")) local_alias(at.text);
@@ -200,6 +200,18 @@ void AccessWalker::assembly(uint32_t id) {
     }
     return false;
   };
+  // asm("mov.s32 %0, %laneid;" : "=r"(lane))
+  const size_t output = text.find("\"=r\"(");
+  if (text.find("%laneid") != std::string::npos && output != std::string::npos) {
+    const size_t name = output + 5, close = text.find(')', name);
+    const Polynomial thread = Polynomial::symbol(
+        space_.base("threadIdx.x", Polynomial::symbol(space_.uniform("blockDim.x"))));
+    Value lane;
+    lane.number = space_.remainder(thread, Polynomial::constant(32));
+    if (close != std::string::npos)
+      frame_->names[text.substr(name, close - name)] = std::move(lane);
+    return;
+  }
   const bool atomic = says("red.global") || says("atom.global");
   const bool reads = says("ld.global") || says("cp.async");
   if (!atomic && !reads && !says("st.global")) return;

@@ -86,6 +86,7 @@ class AccessWalker {
   size_t changes_of(uint32_t body, const std::string& name);
   std::map<std::string, bool> carried_names(uint32_t body);
   void unknown_loop(uint32_t id);
+  bool macro_loop(uint32_t id);
   bool declares_reference(const CodeNode& loop) const;
   // `begin` is what the variable is more than the symbol.
   Symbol loop_symbol(uint32_t id, std::string& name, Polynomial& begin);

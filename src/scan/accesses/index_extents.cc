@@ -49,7 +49,9 @@ std::optional<Polynomial> IndexSpace::fixed(const Polynomial& end, bool average)
   for (const auto& [product, factor] : end.terms()) {
     Polynomial term = Polynomial::term(product, factor);
     for (const Symbol symbol : varying(term)) {
-      const auto largest = deeper.too_deep() ? std::nullopt : span(symbol);
+      // How many values a table holds says nothing of how large they are.
+      const bool located = !deeper.too_deep() && is_located(Polynomial::symbol(symbol));
+      const auto largest = located ? span(symbol) : std::nullopt;
       const auto around = term.divided_by(Polynomial::symbol(symbol));
       if (!largest || !around) return std::nullopt;
       term = *around * *largest * Polynomial::constant(average ? 0.5 : 1);
@@ -66,6 +68,16 @@ Polynomial IndexSpace::step(Symbol symbol) const {
   switch (facts.kind) {
     case Kind::kVariable:
       return step_of(facts.value);
+    case Kind::kDivided: {
+      // Of (blockIdx.x * n) / 2 the values lie n / 2 apart, of (blockIdx.x * 128) / 32 four.
+      const auto apart = step_of(facts.value).divided_by(facts.divisor);
+      if (!apart || !apart->is_single_term()) return Polynomial::constant(1);
+      const auto& [above, number] = *apart->terms().begin();
+      const bool whole = above.empty() ? std::floor(number) == number
+                                       : std::ranges::all_of(
+                                             above, [](const auto& one) { return one.second > 0; });
+      return whole ? *apart : Polynomial::constant(1);
+    }
     case Kind::kRemainder:
       // Values that wrap around keep only what divides the whole turn too.
       return Polynomial::common_factor(step_of(facts.value), facts.divisor);
@@ -120,7 +132,12 @@ std::optional<Polynomial> IndexSpace::extent(Symbol symbol) const {
 }
 
 bool IndexSpace::is_located(const Polynomial& value) const {
-  return std::ranges::all_of(varying(value), [&](Symbol one) { return span(one).has_value(); });
+  const Deeper deeper(depth_);
+  return !deeper.too_deep() && std::ranges::all_of(varying(value), [&](Symbol one) {
+    const Kind kind = facts_[one].kind;
+    const bool made = kind == Kind::kVariable || kind == Kind::kDivided;
+    return made && !facts_[one].limit ? is_located(facts_[one].value) : span(one).has_value();
+  });
 }
 
 std::optional<Polynomial> IndexSpace::span_of(const Polynomial& value) const {

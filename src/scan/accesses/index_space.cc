@@ -239,6 +239,41 @@ bool IndexSpace::covered(const Parts& parts, const Parts& by) {
                      [&](const std::string& part) { return covered(part, by); });
 }
 
+Polynomial IndexSpace::without_names(Polynomial value) const {
+  constexpr int kMostNames = 16;
+  constexpr size_t kMostTerms = 24;
+  for (int names = 0; names < kMostNames; ++names) {
+    const std::vector<Symbol> symbols = varying(value);
+    const auto name = std::ranges::find_if(
+        symbols, [&](Symbol one) { return facts_[one].kind == Kind::kVariable; });
+    if (name == symbols.end()) return value;
+    Polynomial out;
+    for (const auto& [product, factor] : value.terms()) {
+      const Polynomial term = Polynomial::term(product, factor);
+      const auto uses = std::ranges::find(product, *name, &std::pair<Symbol, int>::first);
+      if (uses == product.end()) {
+        out = out + term;
+        continue;
+      }
+      if (uses->second != 1) return value;
+      out = out + *term.divided_by(Polynomial::symbol(*name)) * facts_[*name].value;
+    }
+    if (out.terms().size() > kMostTerms) return value;
+    value = std::move(out);
+  }
+  return value;
+}
+
+std::string IndexSpace::shape_of(const Polynomial& value) const {
+  return value.text([this](Symbol symbol) {
+    const Facts& facts = facts_[symbol];
+    if (facts.kind != Kind::kLoop) return facts.name;
+    const Polynomial end = facts.limit ? *facts.limit : facts.end;
+    return "[" + text(without_names(facts.value)) + ":" + text(end) + ":" + text(facts.divisor) +
+           "]";
+  });
+}
+
 Polynomial IndexSpace::uniform_part(const Polynomial& value) const {
   Polynomial out;
   for (const auto& [product, factor] : value.terms()) {

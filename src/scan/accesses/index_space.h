@@ -76,6 +76,11 @@ class IndexSpace {
   Polynomial step_of(const Polynomial& value) const;
   // The same of the part that differs between neighbouring threads.
   Polynomial lane_step(const Polynomial& value) const;
+  // The same with the values of local names in their place, as far as that stays short.
+  Polynomial without_names(Polynomial value) const;
+  // Its text with loops called by what they run over, so that two loops over the same values are
+  // the same.
+  std::string shape_of(const Polynomial& value) const;
   // Of a sum, the terms that are the same for all threads.
   Polynomial uniform_part(const Polynomial& value) const;
   // How often code inside these loops and guards runs, all threads together.

@@ -1,23 +1,36 @@
 #include "scan/accesses/traffic_totals.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
 namespace fathom {
 namespace {
 
-// Whether another thread or round reaches what lies so far away: of "y * nx + x" the row below, nx
-// further on; not of "y * 2 * nx + x", whose rows lie between the others.
-bool others_reach(const Polynomial& distance, const Polynomial& varying, const IndexSpace& space) {
+// What an index goes on by where one of its symbols does, of "y * nx + y + x" for y: nx + 1.
+std::map<Symbol, Polynomial> steps_of(const Polynomial& varying, const IndexSpace& space) {
+  std::map<Symbol, Polynomial> out;
   for (const auto& [product, factor] : varying.terms()) {
     const Polynomial term = Polynomial::term(product, factor);
     const std::vector<Symbol> symbols = space.varying(term);
     if (symbols.size() != 1) continue;
-    const auto step = term.divided_by(Polynomial::symbol(symbols[0]));
-    const auto steps = step ? distance.divided_by(*step) : std::nullopt;
-    const auto count = steps ? steps->as_constant() : std::nullopt;
-    if (count && *count != 0 && std::floor(*count) == *count) return true;
+    if (const auto step = term.divided_by(Polynomial::symbol(symbols[0])))
+      out[symbols[0]] = out[symbols[0]] + *step;
+  }
+  return out;
+}
+
+// Whether another thread or round reaches what lies so far away: of "y * nx + x" the row below, nx
+// further on; not of "y * 2 * nx + x", whose rows lie between the others.
+bool others_reach(const Polynomial& distance, const Polynomial& varying, const IndexSpace& space) {
+  for (const auto& [symbol, step] : steps_of(varying, space)) {
+    if (distance.is_zero() || step.is_zero()) continue;
+    const auto& [product, factor] = *step.terms().begin();
+    const auto same = distance.terms().find(product);
+    if (same == distance.terms().end()) continue;
+    const double count = same->second / factor;
+    if (std::floor(count) == count && distance == step * Polynomial::constant(count)) return true;
   }
   return false;
 }
@@ -27,31 +40,50 @@ bool others_reach(const Polynomial& distance, const Polynomial& varying, const I
 // x[(y + 1) * n + i]); all others are taken to touch the same ones, so the most of them counts.
 std::string union_of(const std::vector<const AccessSite*>& sites, const IndexSpace& space) {
   if (sites.empty()) return "0";
-  struct Group {
+  // An index with local names, and with their values in their place: what either form shows to be
+  // the same but for an offset belongs together.
+  struct Form {
     std::string varying;
-    std::vector<Polynomial> offsets;
+    Polynomial where, offset;
+  };
+  struct Group {
+    std::array<std::string, 2> varying;
+    std::vector<std::array<Polynomial, 2>> offsets;
     Polynomial elements;
   };
   std::vector<Group> groups;
   for (const AccessSite* site : sites) {
     if (!site->elements) return "";
-    const Polynomial offset = space.uniform_part(site->where);
-    const std::string varying = space.text(site->where - offset);
-    const auto known = std::find_if(groups.begin(), groups.end(),
-                                    [&](const Group& group) { return group.varying == varying; });
+    std::array<Form, 2> forms;
+    for (size_t i = 0; i < 2; ++i) {
+      Form& form = forms[i];
+      form.where = i == 0 ? space.without_names(site->where) : site->where;
+      form.offset = space.uniform_part(form.where);
+      form.varying = space.shape_of(form.where - form.offset);
+    }
+    size_t same = 0;
+    const auto known = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      for (same = 0; same < 2; ++same)
+        if (group.varying[same] == forms[same].varying) return true;
+      return false;
+    });
     if (known == groups.end()) {
-      groups.push_back({varying, {offset}, *site->elements});
+      groups.push_back({{forms[0].varying, forms[1].varying},
+                        {{forms[0].offset, forms[1].offset}},
+                        *site->elements});
       continue;
     }
+    const Form& form = forms[same];
     const bool shares =
-        std::any_of(known->offsets.begin(), known->offsets.end(), [&](const Polynomial& other) {
-          const auto distance = (offset - other).as_constant();
+        std::any_of(known->offsets.begin(), known->offsets.end(), [&](const auto& others) {
+          const Polynomial between = form.offset - others[same];
+          const auto distance = between.as_constant();
           const auto step = site->step.as_constant();
-          if (!distance) return others_reach(offset - other, site->where - offset, space);
+          if (!distance) return others_reach(between, form.where - form.offset, space);
           return *distance == 0 || !step || std::abs(*distance) >= *step;
         });
     if (shares) continue;
-    known->offsets.push_back(offset);
+    known->offsets.push_back({forms[0].offset, forms[1].offset});
     known->elements = known->elements + *site->elements;
   }
   std::vector<Polynomial> largest;

@@ -74,8 +74,7 @@ class BindingFinder {
   void registration(size_t name) {
     const std::vector<Range> arguments = arguments_of(code_, name + 1);
     if (arguments.size() < 2) return;
-    if (code_.source.tokens[arguments[0].first].kind != TokenKind::kString) return;
-    std::string exported = name_in_string(code_.source.at(arguments[0].first));
+    std::string exported = name_in_string(code_.source.at(literal_in(arguments[0])));
     if (exported.empty()) return;
     std::string target;
     for (size_t k = 1; k < arguments.size() && k < 4 && target.empty(); ++k) {
@@ -99,6 +98,14 @@ class BindingFinder {
     }
     found_.push_back({std::move(exported), std::move(target), std::move(via),
                       code_.source.tokens[name].line, std::move(module)});
+  }
+
+  // "name", or what macros stand around: TORCH_SELECTIVE_NAME("name").
+  size_t literal_in(Range range) const {
+    size_t at = range.first;
+    for (int steps = 0; steps < 4 && code_.source.is_name(at) && code_.is(at + 1, "("); ++steps)
+      at += 2;
+    return at;
   }
 
   // &function, (function<T>), TORCH_BOX(&function), or the first call of a lambda.

@@ -57,6 +57,7 @@ class OptionFinder {
     }
     find_list_options(source_, out_);
     find_row_options(source_, out_);
+    find_object_options(source_, out_);
     find_key_options(source_, out_);
     if (has_tables) find_table_options(source_, out_);
     if (reads_argv) {

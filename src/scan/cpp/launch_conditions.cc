@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <utility>
 
 #include "scan/cpp/token_pattern.h"
 
@@ -146,10 +147,13 @@ class ConditionReader {
 
   void chosen_by_macro(size_t name) {
     size_t end = name + 2, depth = 0;
+    bool type = false;  // at::ScalarType::Half, at::kHalf: one more type, before what is asked for
     while (end < source_.size() && end < name + 40) {
       if (source_.is(end, "(")) ++depth;
       if (source_.is(end, ")") && depth-- == 0) break;
-      if (source_.is(end, ",") && depth == 0) break;
+      const bool enumerated = source_.is(end - 1, "::") && source_.at(end).starts_with('k');
+      if (source_.is(end, "ScalarType") || enumerated) type = true;
+      if (source_.is(end, ",") && depth == 0 && !std::exchange(type, false)) break;
       ++end;
     }
     // A macro that checks a call is no choice: its first argument is the call.

@@ -93,6 +93,7 @@ class ConfigReader {
       }
       for (const FieldValue& field : in->values.fields(name, in->at, in->from)) {
         any = true;
+        if (field.changes) continue;
         const Range range = value_from(in->code, field.begin);
         std::string_view path = field.path;
         if (path.ends_with(".x") || path.ends_with(".y") || path.ends_with(".z")) {

@@ -195,6 +195,7 @@ void LaunchFinder::node(const Place& place, const LaunchCall& row) {
   if (block != Brackets::kNone && code.brackets.closed(block))
     there.at = code.brackets.partner(block);
   for (const FieldValue& field : place.values.fields(code.source.at(name), there.at, place.from)) {
+    if (field.changes) continue;
     if (field.path != row.field) continue;
     Launch launch;
     read_launch_config(there, {name, name + 1}, launch);

@@ -51,11 +51,12 @@ struct OptionStatement {
 void read_setting(const TokenList& source, const OptionStatement& statement,
                   const std::vector<std::string_view>& arguments, Option& option);
 
-// option_lists.cc, option_tables.cc, option_chains.cc, option_rows.cc.
+// option_lists.cc, option_tables.cc, option_chains.cc, option_rows.cc, option_objects.cc.
 void find_list_options(const TokenList& source, std::vector<Option>& into);
 void find_table_options(const TokenList& source, std::vector<Option>& into);
 void find_chain_options(const TokenList& source, size_t name, std::vector<Option>& into);
 void find_row_options(const TokenList& source, std::vector<Option>& into);
+void find_object_options(const TokenList& source, std::vector<Option>& into);
 // Keys of a configuration.
 void find_key_options(const TokenList& source, std::vector<Option>& into);
 

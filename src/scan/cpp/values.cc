@@ -22,6 +22,15 @@ bool ends_type(const Code& code, size_t i) {
   return code.is(i, ">") && code.brackets.closed(i);
 }
 
+// `+=`, `*=`: the lexer keeps most operators of several letters apart, side by side.
+bool combines_at(const TokenList& source, size_t op) {
+  const std::string_view at = source.at(op);
+  return at == "+=" || at == "-=" ||
+         (at.size() == 1 && source.is(op + 1, "=") &&
+          source.tokens[op].end == source.tokens[op + 1].begin &&
+          std::string_view("*/%|&^").find(at[0]) != std::string_view::npos);
+}
+
 }  // namespace
 
 Values::Values(const Code& code) : code_(code) {
@@ -40,6 +49,12 @@ Values::Values(const Code& code) : code_(code) {
     if (c == '=' && token.end - token.begin == 1 && statements) add_assignment(i);
     if (c == ';') add_declared(i);
     if (const size_t name = name_changed_at(source, i)) counted_[source.at(name)].push_back(i);
+    const bool member = i > 2 && source.is_name(i - 1) && source.is(i - 2, ".") &&
+                        source.is_name(i - 3) && combines_at(source, i);
+    if (member && statements) {
+      fields_[source.at(i - 3)].push_back(
+          {i - 3, i + (c == '+' || c == '-' ? 1u : 2u), source.source(i - 2, i), true});
+    }
     const bool opens = (c == '(' || c == '{' || c == '<' || c == '[') && code_.brackets.closed(i) &&
                        code_.brackets.partner(i) > i;
     if (!opens) continue;
@@ -85,9 +100,7 @@ size_t name_changed_at(const TokenList& source, size_t op) {
   const std::string_view at = source.at(op);
   const bool next = joined(op);
   const bool counts = next && (at == "+" || at == "-") && source.at(op + 1) == at;
-  const bool combines = at == "+=" || at == "-=" ||
-                        (next && at.size() == 1 && source.is(op + 1, "=") &&
-                         std::string_view("*/%|&^").find(at[0]) != std::string_view::npos);
+  const bool combines = combines_at(source, op);
   const bool shifts =
       next && ((at == "<" && source.is(op + 1, "<=")) ||
                (at == ">" && source.is(op + 1, ">") && joined(op + 1) && source.is(op + 2, "=")));

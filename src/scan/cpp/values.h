@@ -22,7 +22,8 @@ struct Value {
 // `name.path = value`
 struct FieldValue {
   size_t name = 0, begin = 0;
-  std::string path;  // ".gridDim", "[0].val.clusterDim.x"
+  std::string path;      // ".gridDim", "[0].val.clusterDim.x"
+  bool changes = false;  // `name.path *= value`: made of what it was before
 };
 
 // The name that an operator at a token changes in place: `blocks++`, `--n`, `n *= 2`. 0: none.
@@ -39,14 +40,14 @@ class Values {
   std::vector<Value> meanings(std::string_view name, size_t at, size_t from) const;
   // The fields that were set before a token, in order, since the name was declared.
   std::vector<FieldValue> fields(std::string_view name, size_t at, size_t from) const;
+  // Whether what is assigned at a name's token is passed on every way to a later one.
+  bool always_reaches(size_t name, size_t at) const;
   Range range(const Value& value) const;
   // Whether an operator changes the name where the value is visible: `blocks++`, `n *= 2`. What it
   // is then depends on how often that ran.
   bool is_counted(const Value& value) const;
 
  private:
-  // Whether what is assigned at a name's token is passed on every way to a later one.
-  bool always_reaches(size_t name, size_t at) const;
   void find_branches_and_labels();
   void add_assignment(size_t equals);
   void add_function_pointer(size_t equals);

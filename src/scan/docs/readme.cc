@@ -130,6 +130,22 @@ size_t words_beside_links(std::string_view line) {
   return words;
 }
 
+// A line of HTML with links and nothing to read beside them.
+bool is_links_alone(std::string_view line) {
+  if (!line.starts_with('<') || !line.ends_with('>')) return false;
+  size_t links = 0;
+  for (size_t i = 0; i < line.size();) {
+    const bool link = line.substr(i).starts_with("<a ");
+    links += link ? 1 : 0;
+    if (line[i] != '<' && line[i] != ' ') return false;
+    const std::string_view end = link ? "</a>" : line[i] == '<' ? ">" : " ";
+    const size_t at = line.find(end, i);
+    if (at == std::string_view::npos) return false;
+    i = at + end.size();
+  }
+  return links > 0;
+}
+
 // Where the links of a line end, worked out from its back in one go: a line may be all brackets.
 class LinkEnds {
  public:
@@ -426,6 +442,8 @@ class ReadmeReader {
       if (content.empty() && !paragraph_.ends_with(':')) end_paragraph();
       return;
     }
+    // <div><a href="README_fr.md">En français</a></div>: links on a line of HTML of their own.
+    if (is_links_alone(content)) return end_paragraph();
     if (items_ > 0 || (paragraph_.ends_with(':') && last_line_ + 1 < line)) end_paragraph();
     last_line_ = line;
     if (paragraph_.empty()) paragraph_line_ = line;

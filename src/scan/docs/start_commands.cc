@@ -69,8 +69,13 @@ bool tends(std::string_view path) {
 }
 
 // A bracket that no quote and no $ stands before is no shell command, but a line of output:
-// "thing (run 1/5): Failed".
+// "thing (run 1/5): Failed". Nor is a line of a tree.
 bool is_output(std::string_view code) {
+  // A tree of files: "├── train.py", "|-- train.py".
+  for (const std::string_view branch : {"\u2502", "\u251c", "\u2514", "|", "+--", "`--"}) {
+    if (code.substr(std::min(code.find_first_not_of(" \t\u00a0"), code.size())).starts_with(branch))
+      return true;
+  }
   char quote = 0;
   for (size_t i = 0; i < code.size(); ++i) {
     const char c = code[i];
@@ -221,6 +226,16 @@ class CommandReader {
       if (prepares(program) || tends(normal_path(program))) return false;
       command.program = program;
       command.file = file_of(program);
+      return true;
+    }
+    // "bash runs/train.sh": a script of the repository that a shell is given.
+    for (size_t i = 1; i < words.size(); ++i) {
+      const std::string script = normal_path(words[i]);
+      const bool given = words[i - 1] == "bash" || words[i - 1] == "sh" || words[i - 1] == "zsh";
+      if (!given || !by_path_.contains(script)) continue;
+      if (prepares(script) || tends(script)) return false;
+      command.program = script;
+      command.file = file_of(script);
       return true;
     }
     // ./build/program: a path below the checkout is the repository's own, whoever builds it.

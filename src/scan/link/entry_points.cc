@@ -1,6 +1,7 @@
 #include "scan/link/entry_points.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "scan/facts/code_names.h"
@@ -33,6 +34,12 @@ class EntryPointLinker {
   explicit EntryPointLinker(const Readings& readings) : readings_(readings) {}
 
   std::vector<EntryPoint> run() {
+    for (const FileReading& one : readings_.readings) {
+      for (const python::Import& import : one.python.imports) {
+        imported_.insert(last_part(import.module));
+        imported_.insert(import.name);
+      }
+    }
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       if (readings_.files[file].origin != Origin::kOwn) continue;
       python_file(file);
@@ -56,12 +63,12 @@ class EntryPointLinker {
       std::replace(package.begin(), package.end(), '/', '.');
       if (package.empty()) package = "__main__";
       add({EntryKind::kMain, package, "", "python -m " + package, {file, 1}, Certainty::kCertain});
-    } else if (python.main_guard) {
+    } else if (const auto line = begins_at(path, python)) {
       add({purpose(path, EntryKind::kMain),
            path,
            "",
            "python " + path,
-           {file, *python.main_guard},
+           {file, *line},
            Certainty::kCertain});
     } else if (is_test_path(path)) {
       tests(file, path, python);
@@ -75,6 +82,20 @@ class EntryPointLinker {
            Certainty::kCertain});
     }
     for (const python::Function& function : python.functions) command(file, function);
+  }
+
+  // What runs only as a program, or reads the command line as soon as it runs and is imported by
+  // nobody.
+  std::optional<uint32_t> begins_at(std::string_view path, const python::PythonFile& python) const {
+    if (python.main_guard) return python.main_guard;
+    std::string_view name = file_name(path);
+    name.remove_suffix(std::min<size_t>(3, name.size()));
+    if (imported_.contains(name)) return std::nullopt;
+    for (const python::Call& call : python.module_calls) {
+      const std::string_view called = last_part(call.callee);
+      if (called == "parse_args" || called == "parse_known_args") return call.line_first;
+    }
+    return std::nullopt;
   }
 
   void tests(uint32_t file, const std::string& path, const python::PythonFile& python) {
@@ -189,6 +210,7 @@ class EntryPointLinker {
   void add(EntryPoint entry) { out_.push_back(std::move(entry)); }
 
   const Readings& readings_;
+  std::set<std::string_view> imported_;  // last parts of modules, and names from them
   std::vector<EntryPoint> out_;
 };
 

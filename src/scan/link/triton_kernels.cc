@@ -283,8 +283,11 @@ class TritonLinker {
     const python::Function& function = jitted_.function_of(jitted);
     KernelFacts kernel;
     kernel.name = function.name;
-    kernel.scope = names_.module_of(jitted.file);
-    if (!function.scope.empty()) kernel.scope += "." + function.scope;
+    // What writes C++ puts the kernel into a scope of its own.
+    if (is_python_kernel(jitted.kind)) {
+      kernel.scope = names_.module_of(jitted.file);
+      if (!function.scope.empty()) kernel.scope += "." + function.scope;
+    }
     kernel.kind = jitted.kind;
     kernel.body_read = jitted.told_as != KernelVoice::kNone;
     kernel.at = {jitted.file, function.line_first};

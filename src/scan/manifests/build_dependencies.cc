@@ -77,6 +77,42 @@ Declarations read_cmake(std::string_view text) {
   return out;
 }
 
+// dependency('zlib', version : '>=1.2'), compiler.find_library('cudart', …): each name once.
+Declarations read_meson(std::string_view text) {
+  Declarations out;
+  std::set<std::string, std::less<>> seen;
+  uint32_t number = 0;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    ++number;
+    const std::string_view code = line.substr(0, line.find('#'));
+    for (const std::string_view call : {"dependency('", "find_library('"}) {
+      const size_t at = code.find(call);
+      const size_t name = at + call.size();
+      const size_t close = at == std::string_view::npos ? at : code.find('\'', name);
+      if (close == std::string_view::npos || close == name) continue;
+      // declare_dependency(…) is the project's own.
+      if (at > 0 && is_word_character(code[at - 1])) continue;
+      const std::string_view found = code.substr(name, close - name);
+      if (!seen.emplace(found).second) continue;
+      std::string requirement;
+      if (const size_t key = code.find("version", close); key != std::string_view::npos) {
+        const size_t open = code.find('\'', key), end = code.find('\'', open + 1);
+        if (open != std::string_view::npos && end != std::string_view::npos)
+          requirement = code.substr(open + 1, end - open - 1);
+      }
+      out.dependencies.push_back({std::string(found),
+                                  std::move(requirement),
+                                  DependencyKind::kSystem,
+                                  "",
+                                  {0, number},
+                                  {}});
+    }
+  }
+  return out;
+}
+
 Declarations read_package_json(std::string_view text) {
   Declarations out;
   read_json_values(text, [&](const TextValue& v) {

@@ -26,6 +26,7 @@ enum class Format {
   kSetupCfg,
   kConda,
   kCMake,
+  kMeson,
   kGitModules,
   kPackageJson,
   kCargo
@@ -40,6 +41,7 @@ Format format_of(std::string_view path) {
   if (name == "package.json") return Format::kPackageJson;
   if (name == "Cargo.toml") return Format::kCargo;
   if (name == "CMakeLists.txt" || name.ends_with(".cmake")) return Format::kCMake;
+  if (name == "meson.build") return Format::kMeson;
   if (glob_matches("environment*.yml", name) || glob_matches("environment*.yaml", name)) {
     return Format::kConda;
   }
@@ -105,6 +107,8 @@ Declarations read_declarations(std::string_view path, std::string_view text) {
       return read_conda_environment(text);
     case Format::kCMake:
       return read_cmake(text);
+    case Format::kMeson:
+      return read_meson(text);
     case Format::kGitModules:
       return read_submodules(text);
     case Format::kPackageJson:

@@ -19,7 +19,7 @@ struct Declarations {
 };
 
 // pyproject.toml, requirements*.txt, setup.py, setup.cfg, environment.yml, CMake files,
-// .gitmodules, package.json, Cargo.toml.
+// meson.build, .gitmodules, package.json, Cargo.toml.
 bool declares_dependencies(std::string_view path);
 Declarations read_declarations(std::string_view path, std::string_view text);
 
@@ -34,6 +34,7 @@ Declarations read_setup_py(std::string_view text);
 Declarations read_setup_cfg(std::string_view text);
 Declarations read_conda_environment(std::string_view text);
 Declarations read_cmake(std::string_view text);
+Declarations read_meson(std::string_view text);
 Declarations read_package_json(std::string_view text);
 Declarations read_cargo_toml(std::string_view text);
 

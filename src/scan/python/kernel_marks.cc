@@ -11,6 +11,16 @@ namespace {
 
 constexpr size_t kLongestMark = 300;
 
+const std::unordered_set<std::string_view>& last_names_of_decorators() {
+  static const std::unordered_set<std::string_view> names = [] {
+    std::unordered_set<std::string_view> out;
+    for (const DecoratorRule& rule : decorator_rules())
+      out.insert(rule.path.substr(rule.path.rfind('.') + 1));
+    return out;
+  }();
+  return names;
+}
+
 class MarkFinder {
  public:
   explicit MarkFinder(const Outline& outline) : outline_(outline), tree_(outline.tree) {}
@@ -25,9 +35,30 @@ class MarkFinder {
         }
       }
     }
+    for (const Site& site : outline_.calls) mark_handed(site, functions);
   }
 
  private:
+  // scale_gpu = cuda.jit(scale): the decorator is called like a function.
+  void mark_handed(const Site& site, std::vector<Function>& functions) {
+    const NodeId callee = tree_.child(site.node);
+    if (!last_names_of_decorators().contains(outline_.last_name(callee)) ||
+        tree_.kind(outline_.parent(site.node)) == NodeKind::kDecorators)
+      return;
+    const NodeId handed = outline_.arguments(site.node).at(0);
+    if (handed == 0 || tree_.kind(handed) != NodeKind::kName) return;
+    read_bodies();
+    const std::string_view name = outline_.last_name(handed);
+    auto found = by_name_.find({outline_.function_name(site.function), name});
+    if (found == by_name_.end()) found = by_name_.find({"", name});
+    if (found == by_name_.end() || functions[found->second].kernel) return;
+    std::optional<KernelMark> mark = mark_of(site.node, found->second);
+    // A function that the compiler of another language takes is called there, not launched.
+    const bool launched = mark && (mark->rule->launch == LaunchForm::kSubscript ||
+                                   mark->rule->launch == LaunchForm::kChain);
+    if (launched) functions[found->second].kernel = std::move(mark);
+  }
+
   std::optional<KernelMark> mark_of(NodeId decorator, uint32_t function) {
     const bool called = tree_.kind(decorator) == NodeKind::kCall;
     const NodeId name = called ? tree_.child(decorator) : decorator;
@@ -69,14 +100,17 @@ class MarkFinder {
     return 0;
   }
 
-  NodeId call_in_body(uint32_t function, const std::vector<std::string_view>& wanted) {
-    if (calls_.empty()) {
-      for (const Site& site : outline_.calls) {
-        if (site.function != kNowhere) calls_[site.function].push_back(site.node);
-      }
-      for (uint32_t i = 0; i < outline_.functions.size(); ++i)
-        by_name_[{outline_.functions[i].scope, outline_.functions[i].name}] = i;
+  void read_bodies() {
+    if (!by_name_.empty()) return;
+    for (const Site& site : outline_.calls) {
+      if (site.function != kNowhere) calls_[site.function].push_back(site.node);
     }
+    for (uint32_t i = 0; i < outline_.functions.size(); ++i)
+      by_name_[{outline_.functions[i].scope, outline_.functions[i].name}] = i;
+  }
+
+  NodeId call_in_body(uint32_t function, const std::vector<std::string_view>& wanted) {
+    read_bodies();
     for (const NodeId call : calls_[function]) {
       const std::string path = outline_.path(tree_.child(call));
       const bool fits = std::any_of(wanted.begin(), wanted.end(), [&](std::string_view one) {

@@ -59,3 +59,27 @@ void by_itself(float* x, int n, bool wide) {
   blocks = blocks * 2;
   eighth<<<blocks, 32>>>(x);
 }
+
+__global__ void ninth(float* x) { x[threadIdx.x] = 9; }
+__global__ void tenth(float* x) { x[threadIdx.x] = 10; }
+__global__ void eleventh(float* x) { x[threadIdx.x] = 11; }
+
+// Members that are set behind the value count; those that a later value replaces do not.
+void by_member(float* x, int n) {
+  dim3 block(n * 32);
+  if (block.x > 1024) block.x = 1024;
+  ninth<<<1, block>>>(x);
+  block.y = 2;
+  block = dim3(64);
+  tenth<<<1, block>>>(x);
+  dim3 whole;
+  whole.x = n;
+  eleventh<<<1, whole>>>(x);
+  dim3 set(1, 1, 1);
+  set.x = n / 32;
+  set.x = n / 64;
+  eleventh<<<set, 32>>>(x);
+  dim3 grid(n, 2);
+  while (grid.x < 100) grid.x *= 2;
+  eleventh<<<grid, 32>>>(x);
+}

@@ -11,3 +11,7 @@ def normalize(x):
 def gelu(x):
     _C.fast_gelu(x)
     return x
+
+
+def wrap(x):
+    return torch.ops.mine.wrap(x)

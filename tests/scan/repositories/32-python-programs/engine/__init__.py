@@ -1,0 +1,5 @@
+from .arguments import args
+
+
+def width():
+    return args.width
