@@ -54,15 +54,11 @@ void HardwareIndex::add_kernel_line(const Main& kernel, double block_time,
   std::string known = traits.tile;
   for (const std::string* part : {&traits.dtype, &traits.layout})
     if (!part->empty()) known += (known.empty() ? "" : " ") + *part;
-  StoryLine line{
-      K::kKernel,
-      StoryMark::kMeasured,
-      StoryTopic::kNone,
-      {shown_name(name), known},
+  StoryLine line(
+      K::kKernel, StoryMark::kMeasured, StoryTopic::kNone, {shown_name(name), known},
       {{"share", 100 * std::min(1.0, kernel.time / block_time), "%"},
        {"count", static_cast<double>(kernel.count), ""},
-       {"mean", kernel.time / static_cast<double>(std::max<size_t>(1, kernel.timed)) / 1e3, "µs"}},
-      {}};
+       {"mean", kernel.time / static_cast<double>(std::max<size_t>(1, kernel.timed)) / 1e3, "µs"}});
   if (kernel.timed < kernel.count)
     line.numbers.push_back({"timed", static_cast<double>(kernel.timed), ""});
 
@@ -77,14 +73,10 @@ void HardwareIndex::add_kernel_line(const Main& kernel, double block_time,
 void HardwareIndex::add_modelled(const HardwareState& s, bool is_measured,
                                  std::vector<StoryLine>& out) const {
   if (s.copy_time > 0 && s.kernel_time <= 0) {
-    StoryLine line{K::kRates,
-                   StoryMark::kDerived,
-                   StoryTopic::kCopies,
-                   {},
+    StoryLine line(K::kRates, StoryMark::kDerived, StoryTopic::kCopies, {},
                    {{"byte_rate", s.copied_bytes / s.copy_time * 1e9, "B/s"},
                     {"copies", static_cast<double>(s.copies), ""},
-                    {"mean_bytes", s.copied_bytes / static_cast<double>(s.copies), "B"}},
-                   {}};
+                    {"mean_bytes", s.copied_bytes / static_cast<double>(s.copies), "B"}});
     line.evidence.sheet = "kernel_summary";
     line.evidence.formula = "bytes of the copies ÷ their time";
     out.push_back(std::move(line));
@@ -97,12 +89,9 @@ void HardwareIndex::add_modelled(const HardwareState& s, bool is_measured,
   const double of_peak_bytes = s.peak_memory / s.modelled, of_peak = s.peak_compute / s.modelled;
   const bool has_peaks = s.peak_memory > 0;
   if (!is_measured) {
-    StoryLine line{K::kRates,
-                   StoryMark::kEstimated,
-                   StoryTopic::kNone,
-                   {},
+    StoryLine line(K::kRates, StoryMark::kEstimated, StoryTopic::kNone, {},
                    {{"flop_rate", *s.flop_rate(), "FLOP/s"}, {"byte_rate", *s.byte_rate(), "B/s"}},
-                   evidence};
+                   evidence);
     if (has_peaks && of_peak <= 1) line.numbers.push_back({"of_peak_flop", 100 * of_peak, "%"});
     if (has_peaks && of_peak_bytes <= 1)
       line.numbers.push_back({"of_peak_bytes", 100 * of_peak_bytes, "%"});
@@ -193,13 +182,10 @@ void HardwareIndex::add_small_grid(EventId kernel, std::vector<StoryLine>& out) 
   const double blocks = static_cast<double>(grid->x) * grid->y * grid->z;
   const double units = static_cast<double>(*platform()->compute_units);
   if (blocks >= units) return;
-  StoryLine line{
-      K::kSmallGrid,
-      StoryMark::kDerived,
-      StoryTopic::kNone,
+  StoryLine line(
+      K::kSmallGrid, StoryMark::kDerived, StoryTopic::kNone,
       {shown_name(facts_.input.store.name(kernel).substr(0, 2000)), platform()->unit_name},
-      {{"blocks", blocks, ""}, {"units", units, ""}, {"share", 100 * blocks / units, "%"}},
-      {}};
+      {{"blocks", blocks, ""}, {"units", units, ""}, {"share", 100 * blocks / units, "%"}});
   line.evidence.events = {facts_.input.store.uid(kernel)};
   line.evidence.formula = "blocks of the grid ÷ multiprocessors of the GPU";
   out.push_back(std::move(line));

@@ -29,12 +29,9 @@ void add_flaws(const Diagnostics& diagnostics, const std::string& file,
                            [](const Diagnostic& d) { return describe(d.flaw).severity; });
   for (size_t i = 0; i < std::min(found.size(), kMostFlaws); ++i) {
     const FlawText& flaw = describe(found[i].flaw);
-    StoryLine line{K::kFlaw,
-                   Mark::kMeasured,
-                   T::kNone,
+    StoryLine line(K::kFlaw, Mark::kMeasured, T::kNone,
                    {std::string(severity_name(flaw.severity)), std::string(flaw.text), file},
-                   {{"count", static_cast<double>(found[i].count), ""}},
-                   {}};
+                   {{"count", static_cast<double>(found[i].count), ""}});
     line.evidence.sheet = "summary.json";
     line.evidence.row = std::string(flaw.id);
     out.push_back(std::move(line));
@@ -76,12 +73,8 @@ SeenWork look_at_work(const EventStore& store, const WorkLabels& labels,
 
 StoryLine recording_line(const RunFacts& facts, const SeenWork& seen) {
   const TimeBase& base = facts.assessment.base();
-  StoryLine recording{K::kRecording,
-                      Mark::kMeasured,
-                      T::kNone,
-                      {facts.gpu, facts.software},
-                      {{"kernels", static_cast<double>(seen.kernels), ""}},
-                      {}};
+  StoryLine recording(K::kRecording, Mark::kMeasured, T::kNone, {facts.gpu, facts.software},
+                      {{"kernels", static_cast<double>(seen.kernels), ""}});
   if (facts.has_timeline) {
     recording.numbers.push_back({"length", facts.assessment.length().micros(), "µs"});
     if (facts.assessment.cpu() == nullptr && facts.assessment.host() == nullptr)
@@ -97,13 +90,9 @@ StoryLine gpus_line(const RunFacts& facts) {
   constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
       {"device_1", "busy_1"}, {"device_2", "busy_2"}, {"device_3", "busy_3"}};
   const size_t listed = std::min(facts.gpus.size() - 1, std::size(kOthers));
-  StoryLine line{K::kGpus,
-                 Mark::kMeasured,
-                 T::kNone,
-                 {},
+  StoryLine line(K::kGpus, Mark::kMeasured, T::kNone, {},
                  {{"told", static_cast<double>(facts.gpus[0].device), ""},
-                  {"count", static_cast<double>(facts.gpus.size()), ""}},
-                 {}};
+                  {"count", static_cast<double>(facts.gpus.size()), ""}});
   for (size_t i = 1; i <= listed; ++i) {
     const auto& [device, busy] = kOthers[i - 1];
     line.numbers.push_back({device, static_cast<double>(facts.gpus[i].device), ""});
@@ -115,9 +104,8 @@ StoryLine gpus_line(const RunFacts& facts) {
 }
 
 StoryLine model_line(const EventStore& store, EventId root) {
-  StoryLine model{K::kModel, Mark::kMeasured,
-                  T::kNone,  {header_text(WorkLabels::module_class(store.name(root)))},
-                  {},        {}};
+  StoryLine model(K::kModel, Mark::kMeasured, T::kNone,
+                  {header_text(WorkLabels::module_class(store.name(root)))});
   model.evidence.events = {store.uid(root)};
   return model;
 }
@@ -137,7 +125,7 @@ StoryLine counter_file_line(const CounterJoin::File& file) {
 }
 
 StoryLine clocks_line(const KernelClocks& clocks) {
-  StoryLine line{K::kClocks, Mark::kMeasured, T::kNone, {}, {}, {}};
+  StoryLine line(K::kClocks, Mark::kMeasured, T::kNone);
   if (const auto clock = clocks.all.mean(0)) line.numbers.push_back({"sm_clock", *clock, "MHz"});
   if (const auto power = clocks.all.mean(2)) line.numbers.push_back({"power", *power, "W"});
   if (const auto capped = clocks.all.share(clocks.all.power_capped))

@@ -1,7 +1,5 @@
 #include "story/run/kernel_evidence.h"
 
-#include <algorithm>
-
 #include "base/utf8.h"
 
 namespace fathom {
@@ -21,24 +19,16 @@ StoryEvidence evidence_of_kernel(const KernelContext& kernel, const EventStore& 
 
 std::optional<StoryLine> source_line(const KernelContext& kernel) {
   if (kernel.source.empty()) return {};
-  StoryLine line{K::kSource,
-                 StoryMark::kCodeFact,
-                 StoryTopic::kNone,
-                 {cut_to_bytes(kernel.source, 300), cut_to_bytes(kernel.code_facts, 300)},
-                 {},
-                 {}};
+  StoryLine line(K::kSource, StoryMark::kCodeFact, StoryTopic::kNone,
+                 {cut_to_bytes(kernel.source, 300), cut_to_bytes(kernel.code_facts, 300)});
   line.evidence.source = line.names[0];
   return line;
 }
 
 std::optional<StoryLine> untrusted_line(const KernelContext& kernel, const EventStore& store) {
   if (kernel.file.empty() || kernel.is_trusted) return {};
-  return StoryLine{K::kUntrusted,
-                   StoryMark::kMeasured,
-                   StoryTopic::kNone,
-                   {kernel.file},
-                   {},
-                   evidence_of_kernel(kernel, store, {"duration"})};
+  return StoryLine(K::kUntrusted, StoryMark::kMeasured, StoryTopic::kNone, {kernel.file}, {},
+                   evidence_of_kernel(kernel, store, {"duration"}));
 }
 
 StoryLine explained_line(const KernelContext& kernel, const TestedHypothesis& tested,
@@ -46,12 +36,9 @@ StoryLine explained_line(const KernelContext& kernel, const TestedHypothesis& te
   const Hypothesis& h = *tested.hypothesis;
   std::vector<std::string> metrics;
   for (const std::string_view name : h.evidence) metrics.push_back(value_header(name));
-  StoryLine line{K::kExplained,
-                 StoryMark::kConfirmed,
-                 StoryTopic::kNone,
-                 {std::string(h.id), std::string(h.title), evidence_text(kernel, tested)},
-                 {},
-                 evidence_of_kernel(kernel, store, std::move(metrics))};
+  StoryLine line(K::kExplained, StoryMark::kConfirmed, StoryTopic::kNone,
+                 {std::string(h.id), std::string(h.title), evidence_text(kernel, tested)}, {},
+                 evidence_of_kernel(kernel, store, std::move(metrics)));
   return line;
 }
 

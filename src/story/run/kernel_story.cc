@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text_parts.h"
 #include "story/run/hardware_state.h"
 #include "story/run/kernel_evidence.h"
 
@@ -28,12 +29,9 @@ void add_number(StoryLine& line, const KernelContext& kernel, std::string_view a
 }
 
 StoryLine launch_line(const KernelContext& kernel, const EventStore& store) {
-  StoryLine line{K::kLaunch,
-                 StoryMark::kMeasured,
-                 StoryTopic::kNone,
-                 {dims_of(kernel.launch)},
+  StoryLine line(K::kLaunch, StoryMark::kMeasured, StoryTopic::kNone, {dims_of(kernel.launch)},
                  {{"count", static_cast<double>(kernel.count), ""}},
-                 evidence_of_kernel(kernel, store, {})};
+                 evidence_of_kernel(kernel, store, {}));
   if (kernel.is_timed()) line.numbers.push_back({"time", kernel.time.micros(), "µs"});
   if (const auto median = kernel.value("trace_duration_us"))
     line.numbers.push_back({"median", *median, "µs"});
@@ -45,12 +43,9 @@ StoryLine launch_line(const KernelContext& kernel, const EventStore& store) {
 }
 
 std::optional<StoryLine> occupancy_line(const KernelContext& kernel, const EventStore& store) {
-  StoryLine line{K::kOccupancy,
-                 StoryMark::kDerived,
-                 StoryTopic::kNone,
-                 {std::string(limiter_text(kernel.limiter))},
-                 {},
-                 evidence_of_kernel(kernel, store, {})};
+  StoryLine line(K::kOccupancy, StoryMark::kDerived, StoryTopic::kNone,
+                 {std::string(limiter_text(kernel.limiter))}, {},
+                 evidence_of_kernel(kernel, store, {}));
   add_number(line, kernel, "theoretical", "theoretical_occupancy", "%");
   add_number(line, kernel, "achieved", "occupancy", "%");
   add_number(line, kernel, "waves", "waves", "");
@@ -62,12 +57,8 @@ std::optional<StoryLine> occupancy_line(const KernelContext& kernel, const Event
 
 std::optional<StoryLine> hardware_line(const KernelContext& kernel, const EventStore& store) {
   if (kernel.file.empty() || !kernel.is_trusted) return {};
-  StoryLine line{K::kHardware,
-                 StoryMark::kMeasured,
-                 StoryTopic::kNone,
-                 {},
-                 {},
-                 evidence_of_kernel(kernel, store, {})};
+  StoryLine line(K::kHardware, StoryMark::kMeasured, StoryTopic::kNone, {}, {},
+                 evidence_of_kernel(kernel, store, {}));
   add_number(line, kernel, "sm", "sm_throughput", "%");
   if (!line.number("sm")) add_number(line, kernel, "sm", "sm_active", "%");
   add_number(line, kernel, "tensor", "tensor", "%");
@@ -89,15 +80,13 @@ std::optional<StoryLine> roofline_line(const KernelContext& kernel, const EventS
   const auto top = kernel.value(uses_tensor ? "peak_matrix" : "peak_vector");
   if (!intensity || !rate || !bandwidth || !top || *bandwidth <= 0 || *intensity <= 0) return {};
   const double ridge = *top / *bandwidth, roof = std::min(*top, *intensity * *bandwidth);
-  StoryLine line{K::kRoofline,
-                 StoryMark::kMeasured,
-                 *intensity < ridge ? StoryTopic::kMemory : StoryTopic::kCompute,
-                 {},
+  StoryLine line(K::kRoofline, StoryMark::kMeasured,
+                 *intensity < ridge ? StoryTopic::kMemory : StoryTopic::kCompute, {},
                  {{"intensity", *intensity, "FLOP/B"},
                   {"ridge", ridge, "FLOP/B"},
                   {"flop_rate", *rate, "FLOP/s"},
                   {"of_roof", 100 * std::min(1.0, *rate / roof), "%"}},
-                 evidence_of_kernel(kernel, store, {"Counted GFLOP", "DRAM (MB)"})};
+                 evidence_of_kernel(kernel, store, {"Counted GFLOP", "DRAM (MB)"}));
   line.evidence.formula = "counted FLOP ÷ counted bytes; roof: min(peak, intensity × bandwidth)";
   return line;
 }
@@ -113,7 +102,7 @@ std::vector<StoryLine> HardwareIndex::kernel_lines(const KernelContext& kernel) 
   add(source_line(kernel));
   if (facts_.code_steps) {
     for (const CodeStep& step : facts_.code_steps(kernel)) {
-      StoryLine line{K::kCodeStep, step.mark, StoryTopic::kNone, {step.what, step.place}, {}, {}};
+      StoryLine line(K::kCodeStep, step.mark, StoryTopic::kNone, {step.what, step.place});
       line.evidence.source = step.place;
       out.push_back(std::move(line));
     }
@@ -123,12 +112,8 @@ std::vector<StoryLine> HardwareIndex::kernel_lines(const KernelContext& kernel) 
   add(untrusted_line(kernel, store));
   if (kernel.is_trusted) {
     add(roofline_line(kernel, store));
-    StoryLine caches{K::kCacheRates,
-                     StoryMark::kMeasured,
-                     StoryTopic::kNone,
-                     {},
-                     {},
-                     evidence_of_kernel(kernel, store, {})};
+    StoryLine caches(K::kCacheRates, StoryMark::kMeasured, StoryTopic::kNone, {}, {},
+                     evidence_of_kernel(kernel, store, {}));
     add_number(caches, kernel, "l1", "l1_hit", "%");
     add_number(caches, kernel, "l2", "l2_hit", "%");
     if (!caches.numbers.empty()) out.push_back(std::move(caches));
@@ -156,18 +141,14 @@ std::vector<StoryLine> HardwareIndex::kernel_lines(const KernelContext& kernel) 
   for (const TestedHypothesis& tested : kernel.tested)
     if (tested.verdict == Verdict::kUntested) untested[tested.command].push_back(&tested);
   for (const auto& [command, tests] : untested) {
-    StoryLine line{K::kUntested,
-                   StoryMark::kMeasured,
-                   StoryTopic::kNone,
-                   {"", command},
+    StoryLine line(K::kUntested, StoryMark::kMeasured, StoryTopic::kNone, {"", command},
                    {{"count", static_cast<double>(tests.size()), ""}},
-                   evidence_of_kernel(kernel, store, {})};
+                   evidence_of_kernel(kernel, store, {}));
     for (const TestedHypothesis* tested : tests) {
       line.names[0] += (line.names[0].empty() ? "" : "; ") + std::string(tested->hypothesis->title);
       for (const std::string_view missing : tested->missing) {
         const std::string header = value_header(missing);
-        if (std::ranges::find(line.evidence.metrics, header) == line.evidence.metrics.end())
-          line.evidence.metrics.push_back(header);
+        if (!contains(line.evidence.metrics, header)) line.evidence.metrics.push_back(header);
       }
     }
     out.push_back(std::move(line));

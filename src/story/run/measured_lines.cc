@@ -57,7 +57,7 @@ bool HardwareIndex::add_sampled(const KernelContext& kernel, std::vector<StoryLi
   const StalledKernel* samples = stalled(kernel);
   if (samples == nullptr) return false;
   const auto sorted = stalls_of_samples(*samples);
-  StoryLine line{K::kHardware, StoryMark::kMeasured, StoryTopic::kNone, {}, {}, {}};
+  StoryLine line(K::kHardware, StoryMark::kMeasured, StoryTopic::kNone);
   for (size_t i = 0; i < std::min(sorted.size(), kTopStalls); ++i) {
     const double share = sorted[i].first;
     if (share < kLeastStall) break;
@@ -76,7 +76,7 @@ bool HardwareIndex::add_sampled(const KernelContext& kernel, std::vector<StoryLi
 // What the measured state means, where no hypothesis is confirmed.
 void HardwareIndex::add_observed(const StoryLine& hardware, std::vector<StoryLine>& out) {
   constexpr double kFar = 40, kNearPeakOfUnit = 60;  // percent, as Nsight Compute's rules
-  StoryLine line{K::kObserved, StoryMark::kDerived, StoryTopic::kNone, {}, {}, hardware.evidence};
+  StoryLine line(K::kObserved, StoryMark::kDerived, StoryTopic::kNone, {}, {}, hardware.evidence);
   line.evidence.formula =
       "largest of them; from 60 % of peak on it is the limit, all under 40 %: latency";
   const auto dram = hardware.number("dram"), tensor = hardware.number("tensor"),
@@ -103,7 +103,7 @@ void HardwareIndex::add_observed(const StoryLine& hardware, std::vector<StoryLin
 
 bool HardwareIndex::add_measured(const HardwareState& s, std::vector<StoryLine>& out) {
   if (s.counted <= 0 || s.counted < kEnough * s.kernel_time) return false;
-  StoryLine line{K::kHardware, StoryMark::kMeasured, StoryTopic::kNone, {}, {}, {}};
+  StoryLine line(K::kHardware, StoryMark::kMeasured, StoryTopic::kNone);
   const auto add = [&line](std::string_view name, const WeightedMean& mean,
                            std::string_view metric) {
     const auto value = mean.mean();
@@ -152,12 +152,8 @@ void HardwareIndex::add_hot_lines(const KernelContext& kernel, size_t most,
           "{}{} {:.0f} %", r > 0 ? ", " : "", place.reasons[r].name,
           100 * static_cast<double>(place.reasons[r].samples) / static_cast<double>(place.stalled));
     }
-    StoryLine line{K::kHotLine,
-                   StoryMark::kMeasured,
-                   StoryTopic::kNone,
-                   {cut_to_bytes(place.text(), 300), reasons},
-                   {{"share", share, "%"}},
-                   {}};
+    StoryLine line(K::kHotLine, StoryMark::kMeasured, StoryTopic::kNone,
+                   {cut_to_bytes(place.text(), 300), reasons}, {{"share", share, "%"}});
     line.evidence.sheet = "stall_samples";
     line.evidence.row = cut_to_bytes(kernel.name, 200);
     line.evidence.source = line.names[0];

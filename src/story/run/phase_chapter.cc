@@ -63,16 +63,13 @@ std::string name_with_most(const EventStore& store, IdleCause cause,
 StoryLine idle_line(const RunFacts& facts, const IdleTimes& gaps, Nanos whole) {
   const EventStore& store = facts.input.store;
   const IdleCause cause = gaps.main_cause();
-  StoryLine line{
-      K::kIdleInPhase,
-      Mark::kDerived,
-      topic_of(cause),
+  StoryLine line(
+      K::kIdleInPhase, Mark::kDerived, topic_of(cause),
       {name_with_most(store, cause, gaps.blamed), name_with_most(store, cause, gaps.before),
        name_with_most(store, cause, gaps.before_kernel)},
       {{"time", gaps.all.micros(), "µs"},
        {"share", 100 * ratio(gaps.all, whole), "%"},
-       {"cause_share", 100 * ratio(gaps.by_cause[static_cast<size_t>(cause)], gaps.all), "%"}},
-      {}};
+       {"cause_share", 100 * ratio(gaps.by_cause[static_cast<size_t>(cause)], gaps.all), "%"}});
   if (gaps.example.valid()) line.evidence.events = {store.uid(gaps.example)};
   line.evidence.sheet = "gpu_timeline";
   line.evidence.formula = "gaps over all streams between two events of the same run";
@@ -86,15 +83,11 @@ class PhaseTeller {
       : facts_(facts), labels_(labels), hardware_(hardware), p_(profile), owned_(owned) {}
 
   void tell_runs(Nanos total, std::vector<StoryLine>& out) const {
-    StoryLine line{K::kPhaseRuns,
-                   Mark::kMeasured,
-                   StoryTopic::kNone,
-                   {},
+    StoryLine line(K::kPhaseRuns, Mark::kMeasured, StoryTopic::kNone, {},
                    {{"runs", static_cast<double>(p_.spans.size()), ""},
                     {"median", micros(median()), "µs"},
                     {"share", 100 * ratio(p_.time(), total), "%"},
-                    {"kernels", static_cast<double>(p_.kernels), ""}},
-                   {}};
+                    {"kernels", static_cast<double>(p_.kernels), ""}});
     // Of a part of the work, idle time says nothing.
     if (facts_.has_timeline && !facts_.selection.filters_work())
       line.numbers.push_back({"busy", 100 * p_.busy_share(), "%"});
@@ -119,12 +112,9 @@ class PhaseTeller {
     if (!p_.gemm_rows || kind == PhaseKind::kBackward || kind == PhaseKind::kOptimizer ||
         kind == PhaseKind::kSetup)
       return;
-    StoryLine line{K::kTokens,
-                   Mark::kMeasured,
-                   StoryTopic::kNone,
+    StoryLine line(K::kTokens, Mark::kMeasured, StoryTopic::kNone,
                    {cut_to_bytes(labels_.full_op_name(p_.gemm_event), kNameBytes)},
-                   {{"rows", *p_.gemm_rows, ""}, {"n", p_.gemm_n, ""}, {"k", p_.gemm_k, ""}},
-                   {}};
+                   {{"rows", *p_.gemm_rows, ""}, {"n", p_.gemm_n, ""}, {"k", p_.gemm_k, ""}});
     line.evidence.events = {facts_.input.store.uid(p_.gemm_event)};
     line.evidence.sheet = "unified_perf_summary";
     out.push_back(std::move(line));
@@ -172,12 +162,8 @@ class PhaseTeller {
   void tell_overlap(std::vector<StoryLine>& out) const {
     const double all = static_cast<double>(p_.busy.count) + p_.hidden;
     if (all <= 0 || p_.hidden / all < kNotable) return;
-    StoryLine line{K::kOverlapped,
-                   Mark::kMeasured,
-                   StoryTopic::kNone,
-                   {},
-                   {{"time", micros(p_.hidden), "µs"}, {"share", 100 * p_.hidden / all, "%"}},
-                   {}};
+    StoryLine line(K::kOverlapped, Mark::kMeasured, StoryTopic::kNone, {},
+                   {{"time", micros(p_.hidden), "µs"}, {"share", 100 * p_.hidden / all, "%"}});
     line.evidence.events = some_events();
     line.evidence.formula = "sum of durations − time that counts for the phase";
     out.push_back(std::move(line));
@@ -214,12 +200,8 @@ class PhaseTeller {
     std::vector<StoryEvent> out;
     for (const size_t i : shown) out.push_back(event_of(blocks[i]));
     if (rest_kernels > 0) {
-      StoryLine line{K::kMoreBlocks,
-                     Mark::kMeasured,
-                     StoryTopic::kNone,
-                     {},
-                     {{"count", static_cast<double>(rest_kernels), ""}},
-                     {}};
+      StoryLine line(K::kMoreBlocks, Mark::kMeasured, StoryTopic::kNone, {},
+                     {{"count", static_cast<double>(rest_kernels), ""}});
       if (p_.typical_busy.count > 0)
         line.numbers.push_back({"share", 100 * ratio(rest, p_.typical_busy), "%"});
       line.evidence.sheet = "kernel_summary";
@@ -281,15 +263,11 @@ class PhaseTeller {
   }
 
   StoryLine deviation(K kind, size_t place, StoryTopic cause) const {
-    StoryLine line{
-        kind,
-        Mark::kMeasured,
-        cause,
-        {},
+    StoryLine line(
+        kind, Mark::kMeasured, cause, {},
         {{"number", static_cast<double>(p_.run_of_span[place] + 1), ""},
          {"time", p_.spans[place].micros(), "µs"},
-         {"ratio", static_cast<double>(p_.spans[place].count) / std::max(1.0, median()), "×"}},
-        {}};
+         {"ratio", static_cast<double>(p_.spans[place].count) / std::max(1.0, median()), "×"}});
     line.evidence.events = some_events();
     const IdleTimes& gaps = p_.run_gaps[p_.run_of_span[place]];
     if (gaps.example.valid()) line.evidence.events.push_back(facts_.input.store.uid(gaps.example));
@@ -344,12 +322,10 @@ class PhaseTeller {
     for (const EventId e : block.events)
       all += static_cast<double>(std::max<int64_t>(0, store.duration(e).count));
     if (!is_transfer || all <= 0) return;
-    StoryLine line{K::kExposed,
-                   Mark::kMeasured,
+    StoryLine line(K::kExposed, Mark::kMeasured,
                    is_copy_work(store, first) ? StoryTopic::kCopies : StoryTopic::kCommunication,
                    {},
-                   {{"share", 100 * std::min(1.0, static_cast<double>(time.count) / all), "%"}},
-                   {}};
+                   {{"share", 100 * std::min(1.0, static_cast<double>(time.count) / all), "%"}});
     line.evidence.events = {store.uid(first)};
     line.evidence.formula = "time in which no computation ran ÷ sum of durations";
     out.push_back(std::move(line));

@@ -147,9 +147,10 @@ struct StoryLine {
   StoryLineKind kind = StoryLineKind::kRecording;
   StoryMark mark = StoryMark::kMeasured;
   StoryTopic topic = StoryTopic::kNone;
-  std::vector<std::string> names;  // texts of the trace, the code or the data, as the kind says
-  std::vector<StoryNumber> numbers;
-  StoryEvidence evidence;
+  std::vector<std::string> names =
+      {};  // texts of the trace, the code or the data, as the kind says
+  std::vector<StoryNumber> numbers = {};
+  StoryEvidence evidence = {};
 
   std::optional<double> number(std::string_view name) const;
   std::string_view name(size_t place) const {

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "base/kernel_name.h"
+#include "base/text_parts.h"
 #include "base/utf8.h"
 #include "measure/hypotheses.h"
 #include "story/run/bottlenecks.h"
@@ -90,14 +91,11 @@ class SummaryTeller {
     for (size_t i = 0; i < std::min(sorted.size(), kHotspots); ++i) {
       const auto& [name, spot] = sorted[i];
       if (spot->time.count <= 0) break;
-      StoryLine line{K::kHotspot,
-                     Mark::kMeasured,
-                     spot->is_op ? T::kOps : T::kNone,
+      StoryLine line(K::kHotspot, Mark::kMeasured, spot->is_op ? T::kOps : T::kNone,
                      {cut_text(*name), labels_.work_class(spot->first)},
                      {{"share", 100 * ratio(spot->time, busy_), "%"},
                       {"time", spot->time.micros(), "µs"},
-                      {"kernels", static_cast<double>(spot->count), ""}},
-                     {}};
+                      {"kernels", static_cast<double>(spot->count), ""}});
       line.evidence.events = {store().uid(spot->first)};
       line.evidence.sheet = spot->is_op ? "ops_summary" : "kernel_summary";
       line.evidence.row = cut_to_bytes(*name, 200);
@@ -126,20 +124,16 @@ class SummaryTeller {
     const HardwareState& s = state_of_steps();
     const double busy = ratio(busy_, whole_);
     if (facts_.has_idle_time() && busy < 0.5 && whole_.count > 0) {
-      StoryLine line{K::kInsight,
-                     Mark::kDerived,
-                     T::kHost,
-                     {},
+      StoryLine line(K::kInsight, Mark::kDerived, T::kHost, {},
                      {{"busy", 100 * busy, "%"},
                       {"kernels_gain", 1 / (1 - busy), "×"},
-                      {"idle_gain", busy > 0 ? 1 / busy : 0, "×"}},
-                     {}};
+                      {"idle_gain", busy > 0 ? 1 / busy : 0, "×"}});
       line.evidence.sheet = "gpu_timeline";
       line.evidence.formula = "total ÷ (total − busy), and total ÷ busy";
       story_.insights.push_back(std::move(line));
     }
     if (s.counted > 0 && (s.tensor.mean() || s.dram.mean() || s.sm.mean())) {
-      StoryLine line{K::kInsight, Mark::kMeasured, T::kKernel, {}, {}, {}};
+      StoryLine line(K::kInsight, Mark::kMeasured, T::kKernel);
       const auto add = [&line](std::string_view name, const WeightedMean& mean) {
         if (mean.mean()) line.numbers.push_back({name, *mean.mean(), "%"});
       };
@@ -154,16 +148,12 @@ class SummaryTeller {
       story_.insights.push_back(std::move(line));
     }
     if (s.limited > 0 && s.limit > 0 && s.limited >= 0.2 * s.kernel_time) {
-      StoryLine line{K::kInsight,
-                     Mark::kEstimated,
-                     T::kOps,
-                     {},
+      StoryLine line(K::kInsight, Mark::kEstimated, T::kOps, {},
                      {{"of_limit", 100 * std::min(1.0, s.limit / s.limited), "%"},
                       {"near_memory", 100 * s.near_memory / s.limited, "%"},
                       {"near_compute", 100 * s.near_compute / s.limited, "%"},
                       {"far", 100 * s.far / s.limited, "%"},
-                      {"coverage", 100 * s.limited / s.kernel_time, "%"}},
-                     {}};
+                      {"coverage", 100 * s.limited / s.kernel_time, "%"}});
       line.evidence.sheet = "unified_perf_summary";
       line.evidence.formula = "time at the achievable rates of the GPU ÷ measured time";
       story_.insights.push_back(std::move(line));
@@ -182,13 +172,10 @@ class SummaryTeller {
       const double most = 100 * static_cast<double>(f.saving_at_most.count) / length;
       const double least = 100 * static_cast<double>(f.saving_at_least.count) / length;
       if (most < 100 * kWorthTelling) continue;
-      StoryLine line{K::kAction,
-                     Mark::kDerived,
-                     T::kNone,
+      StoryLine line(K::kAction, Mark::kDerived, T::kNone,
                      {cut_text(f.title), cut_text(advice), std::string(kind_name(f.kind))},
                      {{"least", std::clamp(least, 0.0, 100.0), "%"},
-                      {"most", std::clamp(most, 0.0, 100.0), "%"}},
-                     {}};
+                      {"most", std::clamp(most, 0.0, 100.0), "%"}});
       line.evidence.sheet = "standalone_analysis_fair.md";
       line.evidence.row = cut_to_bytes(f.title, 200);
       story_.actions.push_back(std::move(line));
@@ -203,7 +190,7 @@ class SummaryTeller {
       if (seen.size() == kActions || limit.saving.count <= 0) break;
       if (is_told_ && !is_told_(limit.kernel->first)) continue;
       if (!explains_kernel(*limit.kernel, *limit.tested)) continue;
-      if (std::ranges::find(seen, limit.kernel) != seen.end()) continue;
+      if (contains(seen, limit.kernel)) continue;
       if (ratio(limit.saving, story_.total) < kWorthTelling && !is_told_) break;
       seen.push_back(limit.kernel);
       StoryLine line = advice_line(*limit.kernel, *limit.tested, store());
@@ -217,8 +204,7 @@ class SummaryTeller {
 
   void add_missing(T topic, std::string command, std::vector<StoryNumber> numbers,
                    std::string_view sheet) {
-    StoryLine line{K::kMissing,          Mark::kMeasured,    topic,
-                   {std::move(command)}, std::move(numbers), {}};
+    StoryLine line(K::kMissing, Mark::kMeasured, topic, {std::move(command)}, std::move(numbers));
     line.evidence.sheet = sheet;
     story_.missing.push_back(std::move(line));
   }
@@ -228,10 +214,8 @@ class SummaryTeller {
     const HardwareState s =
         told_.size() == steps_.size() ? state_of_steps() : hardware_.state(told_);
     // `fathom record` is for NVIDIA's GPUs.
-    const bool is_amd = facts_.assessment.vendor() == "AMD" ||
-                        facts_.gpu.find("AMD") != std::string::npos ||
-                        facts_.gpu.find("Instinct") != std::string::npos ||
-                        facts_.software.find("rocprof") != std::string::npos;
+    const bool is_amd = facts_.assessment.vendor() == "AMD" || holds(facts_.gpu, "AMD") ||
+                        holds(facts_.gpu, "Instinct") || holds(facts_.software, "rocprof");
     if (!facts_.has_timeline)
       add_missing(T::kTimeline,
                   is_amd ? "rocprofv3 --sys-trace -- PROGRAM" : "fathom record -- PROGRAM", {},
@@ -240,7 +224,7 @@ class SummaryTeller {
     for (size_t i = 0; i < std::min(facts_.contexts.size(), kAskedContexts); ++i)
       for (const TestedHypothesis& tested : facts_.contexts[i].tested)
         for (const std::string_view name : tested.missing)
-          if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
+          if (!contains(wanted, name)) wanted.push_back(name);
     const auto counted = std::ranges::find_if(
         facts_.contexts, [](const KernelContext& kernel) { return !kernel.file.empty(); });
     const CountingTool tool =
@@ -310,13 +294,9 @@ class SummaryTeller {
     size_t shown = 0;
     for (const auto& op : cpu.by_name()) {
       if (shown++ == kHotspots) break;
-      StoryLine line{
-          K::kHotspot,
-          Mark::kMeasured,
-          T::kCpu,
-          {cut_text(store().text(op.name)), "cpu"},
-          {{"share", 100 * ratio(op.self, cpu.self()), "%"}, {"time", op.self.micros(), "µs"}},
-          {}};
+      StoryLine line(
+          K::kHotspot, Mark::kMeasured, T::kCpu, {cut_text(store().text(op.name)), "cpu"},
+          {{"share", 100 * ratio(op.self, cpu.self()), "%"}, {"time", op.self.micros(), "µs"}});
       line.evidence.sheet = "cpu_ops_summary";
       line.evidence.row = cut_to_bytes(store().text(op.name), 200);
       line.evidence.events = {store().uid(op.first)};
@@ -330,15 +310,11 @@ class SummaryTeller {
     if (facts_.assessment.cpu() == nullptr) story_.total = story_.between = host.length;
     for (size_t i = 0; i < std::min(host.ranges.size(), kHostLines); ++i) {
       const HostRange& range = host.ranges[i];
-      StoryLine line{K::kHostRange,
-                     Mark::kMeasured,
-                     T::kNone,
-                     {cut_text(store().text(range.name))},
+      StoryLine line(K::kHostRange, Mark::kMeasured, T::kNone, {cut_text(store().text(range.name))},
                      {{"share", 100 * ratio(range.total, host.length), "%"},
                       {"time", range.total.micros(), "µs"},
                       {"count", static_cast<double>(range.count), ""},
-                      {"median", range.median.micros(), "µs"}},
-                     {}};
+                      {"median", range.median.micros(), "µs"}});
       line.evidence.sheet = "host_ranges";
       line.evidence.row = cut_to_bytes(store().text(range.name), 200);
       line.evidence.events = {store().uid(range.first)};
@@ -346,16 +322,13 @@ class SummaryTeller {
     }
     for (size_t i = 0; i < std::min(host.counters.size(), kHostLines); ++i) {
       const CounterTrack& track = host.counters[i];
-      StoryLine line{K::kHostCounter,
-                     Mark::kMeasured,
-                     T::kNone,
+      StoryLine line(K::kHostCounter, Mark::kMeasured, T::kNone,
                      {cut_text(store().text(track.name))},
                      {{"count", static_cast<double>(track.count), ""},
                       {"first", track.first, ""},
                       {"last", track.last, ""},
                       {"least", track.min, ""},
-                      {"most", track.max, ""}},
-                     {}};
+                      {"most", track.max, ""}});
       line.evidence.sheet = "counters_over_time";
       line.evidence.row = cut_to_bytes(store().text(track.name), 200);
       line.evidence.events = {store().uid(track.first_event)};

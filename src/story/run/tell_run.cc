@@ -10,6 +10,7 @@
 #include "base/ascii.h"
 #include "base/closest_names.h"
 #include "base/glob.h"
+#include "base/text_parts.h"
 #include "base/utf8.h"
 #include "story/run/chapters.h"
 
@@ -24,8 +25,7 @@ constexpr size_t kMostPhases = 6, kMostKernels = 3, kListedNames = 5, kAskedName
 bool fits(std::string_view pattern, std::string_view name) {
   const std::string small = small_letters(name.substr(0, kComparedName)),
                     wanted = small_letters(pattern.substr(0, kComparedName));
-  if (wanted.find_first_of("*?") == std::string::npos)
-    return small.find(wanted) != std::string::npos;
+  if (wanted.find_first_of("*?") == std::string::npos) return holds(small, wanted);
   return glob_matches(wanted, small);
 }
 

@@ -27,15 +27,12 @@ std::optional<StoryLine> HardwareIndex::throttled_line(std::span<const EventId> 
                                       ? "power cap"
                                   : means.too_hot > 0 ? "thermal slowdown"
                                                       : "hardware slowdown";
-  StoryLine line{StoryLineKind::kThrottled,
-                 StoryMark::kMeasured,
-                 StoryTopic::kThrottling,
+  StoryLine line(StoryLineKind::kThrottled, StoryMark::kMeasured, StoryTopic::kThrottling,
                  {std::string(reason)},
                  {{"active", 100 * *slowed, "%"},
                   {"sm_clock", *clock, "MHz"},
                   {"highest", *highest, "MHz"},
-                  {"most", *highest / *clock, "×"}},
-                 {}};
+                  {"most", *highest / *clock, "×"}});
   if (const auto power = means.mean(2)) line.numbers.push_back({"power", *power, "W"});
   line.evidence.sheet = "kernel_clocks";
   line.evidence.events = {facts_.input.store.uid(kernels.front())};

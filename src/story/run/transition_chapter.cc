@@ -176,7 +176,7 @@ class TransitionTeller {
   }
 
   StoryLine shift(K kind, Mark mark, std::string_view formula) const {
-    StoryLine line{kind, mark, StoryTopic::kNone, {}, {}, {}};
+    StoryLine line(kind, mark, StoryTopic::kNone);
     line.evidence.formula = formula;
     for (const PhaseProfile* p : {&from_, &to_})
       if (!p->typical_work.empty())
