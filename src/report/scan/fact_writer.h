@@ -88,5 +88,8 @@ void write_modules(FactWriter& w, const CodeFacts& facts);
 void write_api(FactWriter& w, const CodeFacts& facts);
 void write_request_paths(FactWriter& w, const CodeFacts& facts);
 void write_doc_claims(FactWriter& w, const CodeFacts& facts);
+// What rules of features make of them.
+void write_components(FactWriter& w, const CodeFacts& facts);
+void write_features(FactWriter& w, const CodeFacts& facts);
 
 }  // namespace fathom

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "base/json_writer.h"
 #include "report/report_page.h"
 #include "scan/facts/code_facts.h"
 
@@ -18,9 +17,5 @@ struct FeaturePages {
 // The links are the kernels', from the report's directory; none: kernels are named without.
 FeaturePages feature_pages(const CodeFacts& facts,
                            const std::vector<std::string>& kernel_links = {});
-
-// The values of scan.json's keys `components` and `features`: arrays, the keys being written.
-void write_components(JsonWriter& json, const CodeFacts& facts);
-void write_features(JsonWriter& json, const CodeFacts& facts);
 
 }  // namespace fathom

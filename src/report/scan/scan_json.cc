@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/check.h"
+#include "base/text_parts.h"
 #include "report/scan/claims_report.h"
 #include "report/scan/fact_writer.h"
 #include "report/scan/features_markdown.h"
@@ -259,7 +258,7 @@ std::string scan_json(const ScanReport& report, const std::vector<std::string>& 
   CHECK(report.stories.kernels.size() == facts.kernels.size());
   CHECK(report.stories.host_functions.size() == facts.host_functions.size());
   const auto wanted = [&parts](std::string_view part) {
-    return parts.empty() || std::ranges::find(parts, part) != parts.end();
+    return parts.empty() || contains(parts, part);
   };
   FactWriter w(facts, true);
   w.json().begin_object();
@@ -268,8 +267,8 @@ std::string scan_json(const ScanReport& report, const std::vector<std::string>& 
   if (parts.empty()) write_readme(w, facts);
   if (wanted("kernels") || wanted("host_functions")) write_told_for(w, report.stories);
   if (wanted("kernels")) MeasuredJson(report.measured, report.facts.kernels.size()).write_runs(w);
-  if (wanted("components")) write_components(w.json().key("components"), facts);
-  if (wanted("features")) write_features(w.json().key("features"), facts);
+  if (wanted("components")) write_components(w, facts);
+  if (wanted("features")) write_features(w, facts);
   if (wanted("kernels")) write_kernels(w, report);
   if (wanted("kernels") && !facts.prebuilt.empty()) write_prebuilt(w, facts);
   if (wanted("host_functions")) write_host_functions(w, report);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "checks.h"
+#include "report/scan/fact_writer.h"
 #include "report/scan/features_markdown.h"
 
 namespace fathom {
@@ -113,14 +114,13 @@ TEST(FeaturesMarkdown, ManyFeaturesHavePagesByArea) {
 
 TEST(FeaturesJson, IsValidWhateverTheNames) {
   const CodeFacts facts = hostile_facts();
-  JsonWriter json(true);
-  json.begin_object().key("components");
-  write_components(json, facts);
-  json.key("features");
-  write_features(json, facts);
-  json.end_object();
+  FactWriter w(facts, true);
+  w.json().begin_object();
+  write_components(w, facts);
+  write_features(w, facts);
+  w.json().end_object();
   simdjson::dom::parser parser;
-  const std::string text = json.take();
+  const std::string text = w.take();
   simdjson::dom::element root;
   ASSERT_EQ(parser.parse(text).get(root), simdjson::SUCCESS) << text;
   const auto feature = root["features"].at(0);
