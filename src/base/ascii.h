@@ -13,6 +13,11 @@ constexpr bool is_word_character(char c) { return is_letter(c) || is_digit(c) ||
 constexpr char small_letter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
+// With a capital at its beginning.
+inline std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
+  return text;
+}
 inline std::string small_letters(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = small_letter(c);

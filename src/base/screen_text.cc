@@ -27,4 +27,8 @@ std::string fit_left(std::string_view text, size_t width) {
   return std::string(text.substr(0, i)) + "…";
 }
 
+std::string shortened(std::string_view text, size_t width) {
+  return screen_width(text) > width ? fit_left(text, width) : std::string(text);
+}
+
 }  // namespace fathom

@@ -14,5 +14,7 @@ size_t screen_width(std::string_view text);
 
 // Cut to a width with an ellipsis, or filled with spaces.
 std::string fit_left(std::string_view text, size_t width);
+// Only cut: with an ellipsis where it is longer.
+std::string shortened(std::string_view text, size_t width = 80);
 
 }  // namespace fathom

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/nvml_calls.h"
+#include "base/text_parts.h"
 #include "doctor/libraries.h"
 #include "doctor/loaded_library.h"
 #include "doctor/nvidia_libraries.h"
@@ -145,14 +144,6 @@ class NvmlReader {
   void* library_;
   const AnswerWriter& answer_;
 };
-
-template <typename Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                  : std::nullopt;
-}
 
 std::optional<double> watts(std::string_view milliwatts) {
   const auto value = number_in<int64_t>(milliwatts);

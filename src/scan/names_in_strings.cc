@@ -160,7 +160,7 @@ void find_names_in_strings(const python::TokenList& source, const WantedNames& w
       }
       --i;
       // CUDA source names the kernels that it defines; it is read as what it is elsewhere.
-      const bool source_code = text.find("__global__") != std::string::npos;
+      const bool source_code = holds(text, "__global__");
       if (!alone && !source_code) find_words(text, line, wanted, found, reads_a_file(source, i));
     } else if (kind == TokenKind::kFStringBegin) {
       std::string text;

@@ -37,8 +37,7 @@ bool is_shader(Language language) {
 
 // Only templates of C++ matter here, and they say so by what they are templates of.
 bool is_cpp_template(Language language, std::string_view text) {
-  return language == Language::kJinja && (text.find("__global__") != std::string_view::npos ||
-                                          text.find("#include") != std::string_view::npos);
+  return language == Language::kJinja && (holds(text, "__global__") || holds(text, "#include"));
 }
 
 // Languages of programs that start kernels of others.
@@ -279,9 +278,7 @@ class FileReader {
     FileReading& reading = readings_.readings[file];
     const bool misread = cpp::misreads_macros(reading.cpp, known_);
     const std::string text = cpp_text(file);
-    const auto named = [&](const auto& macro) {
-      return text.find(macro.first) != std::string::npos;
-    };
+    const auto named = [&](const auto& macro) { return holds(text, macro.first); };
     const auto& macros = known_.kernel_macros;
     if (!misread && std::none_of(macros.begin(), macros.end(), named)) return;
     const cpp::TokenList source = cpp::lex(text);
@@ -404,9 +401,7 @@ class FileReader {
   void find_names_of_literals(uint32_t file, const WantedNames& wanted) {
     if (readings_.files[file].language != Language::kPython) return;
     const std::string text = text_of(file);
-    const auto stands_there = [&](const std::string& name) {
-      return text.find(name) != std::string::npos;
-    };
+    const auto stands_there = [&](const std::string& name) { return holds(text, name); };
     if (std::none_of(of_literals_.begin(), of_literals_.end(), stands_there)) return;
     note_names_in_strings(python::lex(text), wanted, readings_.readings[file]);
   }

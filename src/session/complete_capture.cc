@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <map>
 
 #include "base/byte_source.h"
+#include "base/text_parts.h"
 #include "base/zstd_file.h"
 #include "capture/chunk_writer.h"
 #include "ingest/capture/chunk_reader.h"
@@ -36,14 +36,6 @@ class ZstdSink : public capture::ByteSink {
   ZstdFile& file_;
   Status status_ = Nothing{};
 };
-
-template <typename Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::optional<int64_t> leading_number(std::string_view text) {
   return number_in<int64_t>(text.substr(0, text.find_first_not_of("0123456789")));

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/text_parts.h"
 #include "scan/facts/expression.h"
 #include "scan/facts/pattern_ids.h"
 #include "story/assumptions.h"
@@ -19,13 +20,12 @@ constexpr int kLanes = 32;
 constexpr double kSector = 32, kLine = 128, kBanks = 32, kWord = 4;
 
 bool is_index_type(std::string_view type) {
-  return type.find("int") != std::string_view::npos || type == "size_t" || type == "bool" ||
-         type == "long" || type.find("char") != std::string_view::npos;
+  return holds(type, "int") || type == "size_t" || type == "bool" || type == "long" ||
+         holds(type, "char");
 }
 
 std::string factor(const std::string& formula) {
-  const bool sum =
-      formula.find(" + ") != std::string::npos || formula.find(" - ") != std::string::npos;
+  const bool sum = holds(formula, " + ") || holds(formula, " - ");
   return sum && !formula.starts_with("max(") ? "(" + formula + ")" : formula;
 }
 
@@ -136,8 +136,7 @@ std::optional<AccessModel> model_of_accesses(const KernelFacts& kernel, std::str
       out.open_ends.push_back({OpenEnd::Kind::kUnresolvedExtent, traffic.array, traffic.at});
       if (traffic.least.empty() || traffic.least == "0") continue;
     }
-    if (std::find(out.arrays.begin(), out.arrays.end(), traffic.array) == out.arrays.end())
-      out.arrays.push_back(traffic.array);
+    if (!contains(out.arrays, traffic.array)) out.arrays.push_back(traffic.array);
   }
   if (out.arrays.empty()) return std::nullopt;
   for (const ArrayAccess& access : kernel.accesses) {

@@ -1,8 +1,7 @@
 #include "story/assumptions.h"
 
-#include <charconv>
-
 #include "base/check.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 
 extern const std::string_view assumptions_tsv;
@@ -19,12 +18,7 @@ std::vector<std::string_view> row_of(std::string_view name) {
 
 }  // namespace
 
-double assumption(std::string_view name) {
-  const std::string_view text = row_of(name)[1];
-  double value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
+double assumption(std::string_view name) { return number_in<double>(row_of(name)[1]).value_or(0); }
 
 std::string_view assumption_source(std::string_view name) { return row_of(name)[3]; }
 

@@ -1,10 +1,10 @@
 #include "story/collectives.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "base/ascii.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 
 extern const std::string_view collectives_tsv;
@@ -39,8 +39,8 @@ std::string_view class_in(std::string_view text) {
     }
   }
   // What makes a group says what it is.
-  if (text.find("tiled_partition") != std::string_view::npos) return "thread_block_tile";
-  if (text.find("coalesced_threads") != std::string_view::npos) return "coalesced_group";
+  if (holds(text, "tiled_partition")) return "thread_block_tile";
+  if (holds(text, "coalesced_threads")) return "coalesced_group";
   return {};
 }
 
@@ -72,8 +72,7 @@ std::string_view last_word(std::string_view text) {
 
 std::string_view Collectives::type_of(std::string_view spelled) const {
   if (const std::string_view known = class_in(spelled); !known.empty()) return known;
-  const auto found = types_.find(last_word(before_bracket(spelled, '<', '>')));
-  return found == types_.end() ? std::string_view() : found->second;
+  return value_or_empty(types_, last_word(before_bracket(spelled, '<', '>')));
 }
 
 void Collectives::note(std::string_view statement) {
@@ -93,7 +92,7 @@ void Collectives::note(std::string_view statement) {
     return;
   }
   // Type name(…), Type name{…}, auto name = …, Type name = …
-  if (statement.find("TempStorage") != std::string_view::npos) return;
+  if (holds(statement, "TempStorage")) return;
   const size_t equals = statement.find('=');
   const size_t end = std::min(equals, std::min(statement.find('{'), statement.find('(')));
   const std::string_view left = trimmed(statement.substr(0, std::min(end, statement.size())));

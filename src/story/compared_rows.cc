@@ -1,8 +1,7 @@
 #include "story/compared_rows.h"
 
-#include <charconv>
-
 #include "base/check.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 
 extern const std::string_view compared_tsv, measured_sides_tsv, surprises_tsv;
@@ -11,10 +10,9 @@ namespace fathom {
 namespace {
 
 double number_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  CHECK(error == std::errc() && end == text.data() + text.size());
-  return value;
+  const auto value = number_in<double>(text);
+  CHECK(value.has_value());
+  return *value;
 }
 
 }  // namespace

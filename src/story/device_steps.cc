@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text_parts.h"
 #include "scan/cpp/asm_text.h"
 #include "scan/cpp/references.h"
 #include "scan/facts/pattern_ids.h"
@@ -100,8 +101,7 @@ class DeviceTeller : public StatementTeller {
     for (size_t i = statement.first; i < statement.last; ++i) {
       if (!code_.source.is_name(i) || code_.is(i, "if") || code_.is(i, "else")) continue;
       const std::string_view word = code_.source.at(i);
-      const bool parameter =
-          std::find(parameters.begin(), parameters.end(), word) != parameters.end();
+      const bool parameter = contains(parameters, word);
       const bool constant = std::all_of(word.begin(), word.end(), [](unsigned char c) {
         return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
       });
@@ -122,8 +122,8 @@ class DeviceTeller : public StatementTeller {
         without_extents(statement.text).find_first_of("=(") != std::string::npos)
       return false;
     memory_.read(code_, {statement.first, statement.last});
-    return !holds_word(statement.text, "__shared__") && !holds_word(statement.text, "++") &&
-           !holds_word(statement.text, "--");
+    return !holds(statement.text, "__shared__") && !holds(statement.text, "++") &&
+           !holds(statement.text, "--");
   }
 
   // "char packed[kBytes > 0 ? 4 : 8]" → "char packed"
@@ -180,7 +180,7 @@ class DeviceTeller : public StatementTeller {
     const bool capitals = std::all_of(name.begin(), name.end(), [](char c) {
       return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     });
-    return capitals && name.find("LOOP") != std::string_view::npos;
+    return capitals && holds(name, "LOOP");
   }
 
   void add_action(const Statement& statement, StoryStep& step) const {
@@ -270,26 +270,25 @@ class DeviceTeller : public StatementTeller {
     const bool address = target.memory == Memory::kGlobal || target.memory == Memory::kShared;
     if (!address && takes_place_in_grid(statement.text)) {
       step.words = place_phrase(statement.text);
-    } else if (statement.text.find('[') < equals && holds_word(statement.text, "auto")) {
+    } else if (statement.text.find('[') < equals && holds(statement.text, "auto")) {
       step.words = Phrase::kUnpacks;
     } else if (target.memory != Memory::kUnknown && target.memory != Memory::kLocal) {
       step.words = address_phrase(target.memory, false);
       // Said where the index comes in, not again where the address is passed on.
-      if (!target.through.empty() && holds_word(statement.text, target.through)) {
+      if (!target.through.empty() && holds(statement.text, target.through)) {
         step.only_computes = false;
         step.words = address_phrase(target.memory, true);
         step.remarks.push_back({Phrase::kIndexIs, target.through, {}, Certainty::kCertain});
       }
     } else if ((target.memory == Memory::kUnknown && accumulates(statement.text)) ||
-               holds_word(statement.text, "fma(")) {
+               holds(statement.text, "fma(")) {
       step.words = Phrase::kAccumulates;
       step.only_computes = false;
     } else if (assigns_to_call(statement)) {
       step.words = Phrase::kAssignsReturned;
       step.only_computes = false;
     } else {
-      const bool call =
-          statement.text.find('=') == std::string::npos && statement.text.ends_with(")");
+      const bool call = !holds(statement.text, '=') && statement.text.ends_with(")");
       step.words = !call                            ? Phrase::kComputes
                    : makes_object(code_, statement) ? Phrase::kMakes
                                                     : Phrase::kCalls;

@@ -4,24 +4,21 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "base/text_parts.h"
 
 namespace fathom {
 
-bool holds_word(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 Phrase reduction_phrase(std::string_view callee) {
   const std::string name = small_letters(callee);
-  if (!holds_word(name, "reduce")) return Phrase::kNone;
-  const bool sums = holds_word(name, "sum") || holds_word(name, "add");
-  if (holds_word(name, "block") || holds_word(name, "cta"))
+  if (!holds(name, "reduce")) return Phrase::kNone;
+  const bool sums = holds(name, "sum") || holds(name, "add");
+  if (holds(name, "block") || holds(name, "cta"))
     return sums ? Phrase::kBlockSum : Phrase::kBlockReduction;
-  if (!holds_word(name, "warp") && !holds_word(name, "wave")) return Phrase::kNone;
-  return sums                      ? Phrase::kWarpSum
-         : holds_word(name, "max") ? Phrase::kWarpMaximum
-         : holds_word(name, "min") ? Phrase::kWarpMinimum
-                                   : Phrase::kWarpReduction;
+  if (!holds(name, "warp") && !holds(name, "wave")) return Phrase::kNone;
+  return sums                 ? Phrase::kWarpSum
+         : holds(name, "max") ? Phrase::kWarpMaximum
+         : holds(name, "min") ? Phrase::kWarpMinimum
+                              : Phrase::kWarpReduction;
 }
 
 bool accumulates(std::string_view text) {
@@ -31,13 +28,13 @@ bool accumulates(std::string_view text) {
 }
 
 bool takes_place_in_grid(std::string_view text) {
-  return holds_word(text, "threadIdx") || holds_word(text, "blockIdx") ||
-         holds_word(text, "this_thread_block") || holds_word(text, "thread_rank");
+  return holds(text, "threadIdx") || holds(text, "blockIdx") || holds(text, "this_thread_block") ||
+         holds(text, "thread_rank");
 }
 
 Phrase place_phrase(std::string_view text) {
-  const bool block = holds_word(text, "blockIdx"),
-             thread = holds_word(text, "threadIdx") || holds_word(text, "thread_rank");
+  const bool block = holds(text, "blockIdx"),
+             thread = holds(text, "threadIdx") || holds(text, "thread_rank");
   if (!block && !thread) return Phrase::kFindsGroup;  // cooperative_groups::this_thread_block()
   if (block == thread) return Phrase::kFindsPlace;
   return block ? Phrase::kFindsBlock : Phrase::kFindsThread;
@@ -78,16 +75,15 @@ Phrase address_phrase(Memory memory, bool through_index) {
 }
 
 Phrase shuffle_phrase(std::string_view text) {
-  if (holds_word(text, "max(") || holds_word(text, "Max")) return Phrase::kWarpMaximum;
-  if (holds_word(text, "min(")) return Phrase::kWarpMinimum;
-  const bool adds =
-      holds_word(text, "+=") || holds_word(text, "+ __shfl") || holds_word(text, "reduce_add");
+  if (holds(text, "max(") || holds(text, "Max")) return Phrase::kWarpMaximum;
+  if (holds(text, "min(")) return Phrase::kWarpMinimum;
+  const bool adds = holds(text, "+=") || holds(text, "+ __shfl") || holds(text, "reduce_add");
   return adds ? Phrase::kWarpSum : Phrase::kWarpExchange;
 }
 
 Phrase group_phrase(std::string_view text) {
-  if (holds_word(text, "::plus")) return Phrase::kGroupSum;
-  if (holds_word(text, "::greater")) return Phrase::kGroupMaximum;
+  if (holds(text, "::plus")) return Phrase::kGroupSum;
+  if (holds(text, "::greater")) return Phrase::kGroupMaximum;
   return Phrase::kGroupReduction;
 }
 

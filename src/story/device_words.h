@@ -11,7 +11,6 @@ namespace fathom {
 
 // What is said of pieces of device code.
 
-bool holds_word(std::string_view text, std::string_view word);
 // Whether code asks which thread or block it is.
 // warp_reduce_max(x), block_reduce<Method::SUM>(x): what a function is for by its name, with its
 // template arguments; kNone: it is no reduction of a warp or block.

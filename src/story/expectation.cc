@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/count_text.h"
+#include "base/text_parts.h"
 #include "story/access_model.h"
 #include "story/assumptions.h"
 #include "story/compute_rate.h"
@@ -63,7 +64,7 @@ class Expecter {
     values_.set_element_bytes(code->bytes);
     if (!asked || *asked == code->bytes) return;
     for (const auto& [name, text] : parameters_.given()) {
-      if (name.find("type") == std::string::npos || name.starts_with("index")) continue;
+      if (!holds(name, "type") || name.starts_with("index")) continue;
       out_.remarks.push_back(
           fmt::format("{0}={1} is ignored: line {4} fixes the type to {2} ({3}).", name, text,
                       code->type, counted(code->bytes, "byte"), code->at.line));
@@ -85,8 +86,7 @@ class Expecter {
   std::optional<double> formula(const std::string& text) {
     if (text.empty()) return std::nullopt;
     for (std::string& name : values_.missing(text)) {
-      if (std::find(out_.missing.begin(), out_.missing.end(), name) == out_.missing.end())
-        out_.missing.push_back(std::move(name));
+      if (!contains(out_.missing, name)) out_.missing.push_back(std::move(name));
     }
     return values_.evaluate(text);
   }
@@ -153,8 +153,7 @@ class Expecter {
     const auto bytes = accessed_bytes(kernel_, kind, values_);
     if (!bytes) return {};
     for (const std::string& flag : bytes->flags) {
-      if (std::find(out_.flags.begin(), out_.flags.end(), flag) == out_.flags.end())
-        out_.flags.push_back(flag);
+      if (!contains(out_.flags, flag)) out_.flags.push_back(flag);
     }
     return {bytes->low, bytes->high};
   }
@@ -163,9 +162,7 @@ class Expecter {
     std::vector<std::string> names;
     for (const ArrayAccess& access : kernel_.accesses) {
       for (std::string& name : values_.missing(access.times)) {
-        const bool known =
-            std::find(names.begin(), names.end(), name) != names.end() ||
-            std::find(out_.missing.begin(), out_.missing.end(), name) != out_.missing.end();
+        const bool known = contains(names, name) || contains(out_.missing, name);
         if (!known) names.push_back(std::move(name));
       }
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text_parts.h"
 #include "scan/facts/expression.h"
 
 namespace fathom {
@@ -176,7 +177,7 @@ bool KernelValues::given_as_null(std::string_view name) const {
 std::vector<std::string> KernelValues::missing(std::string_view formula) const {
   std::vector<std::string> out;
   const auto add = [&](std::string name) {
-    if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(std::move(name));
+    if (!contains(out, name)) out.push_back(std::move(name));
   };
   const auto ask = [&](std::string_view name) -> std::optional<double> {
     if (const auto known = named(name)) return known;

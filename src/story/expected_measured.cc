@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text_parts.h"
 #include "story/compared_rows.h"
 
 namespace fathom {
@@ -82,7 +83,7 @@ class Expected {
     std::vector<std::string> out;
     for (const Expectation& one : all_) {
       for (const std::string& name : one.missing) {
-        if (std::ranges::find(out, name) == out.end()) out.push_back(name);
+        if (!contains(out, name)) out.push_back(name);
       }
     }
     return out;
@@ -311,7 +312,7 @@ class KernelComparer {
     } else {
       one.measured_text = fmt::format("{} {:.0f} %", first->first, first->second);
       one.comparison = Comparison::kWithin;
-      if (std::ranges::find(expected, first->first) == expected.end()) surprise(one, Outside::kAny);
+      if (!contains(expected, first->first)) surprise(one, Outside::kAny);
     }
     out_.quantities.push_back(std::move(one));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text_parts.h"
 #include "scan/facts/expression.h"
 #include "scan/facts/pattern_ids.h"
 #include "story/assumptions.h"
@@ -12,8 +13,7 @@ namespace {
 const CodeEvidence* find(const HostFacts& host, std::string_view what,
                          std::string_view detail = "") {
   for (const CodeEvidence& evidence : host.evidence) {
-    if (evidence.what == what && evidence.detail.find(detail) != std::string::npos)
-      return &evidence;
+    if (evidence.what == what && holds(evidence.detail, detail)) return &evidence;
   }
   return nullptr;
 }
@@ -33,8 +33,7 @@ class HostExpecter {
  private:
   std::optional<double> value(const char* name) {
     const auto known = parameters_.evaluate_formula(name);
-    if (!known && std::find(out_.missing.begin(), out_.missing.end(), name) == out_.missing.end())
-      out_.missing.emplace_back(name);
+    if (!known && !contains(out_.missing, name)) out_.missing.emplace_back(name);
     return known;
   }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "scan/facts/code_names.h"
 #include "scan/facts/fact_names.h"
@@ -14,16 +13,9 @@
 namespace fathom {
 namespace {
 
-bool holds_word(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 // cudaMemcpyAsync, ::ncclAllReduce, cublasLtMatmul: their result is an error code.
 bool is_library_call(std::string_view name) {
-  constexpr std::array<std::string_view, 8> prefixes = {"cuda", "nccl", "cublas", "cudnn",
-                                                        "hip",  "cuM",  "cuL",    "nvshmem"};
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+  return starts_with_any(name, {"cuda", "nccl", "cublas", "cudnn", "hip", "cuM", "cuL", "nvshmem"});
 }
 
 class HostTeller : public StatementTeller {
@@ -77,11 +69,11 @@ class HostTeller : public StatementTeller {
     const std::string_view inner = inner_callee(statement);
     add_hits(statement, step);
     const bool error_check =
-        (names_check(callee) || holds_word(callee, "CALL")) && is_library_call(inner);
+        (names_check(callee) || holds(callee, "CALL")) && is_library_call(inner);
     if (error_check) {
       if (step.words.empty()) step.words = Phrase::kCallsLibrary;
       step.remarks.push_back({Phrase::kResultChecked, "", {}, {}});
-    } else if (names_check(callee) || holds_word(statement.text, ".verify(")) {
+    } else if (names_check(callee) || holds(statement.text, ".verify(")) {
       step.words = Phrase::kChecks;
       step.folds = true;
       open_check(statement, step);
@@ -94,8 +86,8 @@ class HostTeller : public StatementTeller {
 
   static void say_code_is_given(std::string_view callee, StoryStep& step) {
     step.only_computes = false;
-    const std::string low = lower(callee);
-    if (low.find("dispatch") != std::string::npos || low.find("switch") != std::string::npos) {
+    const std::string low = small_letters(callee);
+    if (holds(low, "dispatch") || holds(low, "switch")) {
       step.words = Phrase::kChoosesTypes;
     } else if (step.words.is(Phrase::kComputes) || step.words.is(Phrase::kCalls)) {
       step.words = Phrase::kCallsWithCode;
@@ -173,12 +165,12 @@ class HostTeller : public StatementTeller {
     if (is_library_call(callee)) {
       step.words = Phrase::kCallsLibrary;
       step.only_computes = false;
-    } else if (!kernel.empty() && holds_word(text, kernel)) {
-      step.words = holds_word(text, "<<<") ? Phrase::kLaunchesHere
-                   : holds_word(text, "?") ? Phrase::kChoosesLaunch
-                                           : Phrase::kTakesKernel;
+    } else if (!kernel.empty() && holds(text, kernel)) {
+      step.words = holds(text, "<<<") ? Phrase::kLaunchesHere
+                   : holds(text, "?") ? Phrase::kChoosesLaunch
+                                      : Phrase::kTakesKernel;
       step.only_computes = false;
-    } else if (holds_word(text, "=")) {
+    } else if (holds(text, "=")) {
       step.words = Phrase::kComputes;
       const auto value = launch_value(statement);
       if (value != nullptr) {
@@ -199,7 +191,7 @@ class HostTeller : public StatementTeller {
     if (context_.launcher == nullptr) return nullptr;
     for (const NamedValue& value : context_.launcher->values) {
       if (value.at.file == body_.file && value.at.line >= statement.line_first &&
-          value.at.line <= statement.line_last && holds_word(statement.text, value.name))
+          value.at.line <= statement.line_last && holds(statement.text, value.name))
         return &value;
     }
     return nullptr;
@@ -216,10 +208,10 @@ class HostTeller : public StatementTeller {
       const CppBody* callee = context_.sources.cpp_function(call->to);
       if (callee == nullptr || callee->function == body_.function) continue;
       const std::string& name = callee->function->name;
-      if (names_check(name) && name.find("is_") == std::string::npos) continue;
+      if (names_check(name) && !holds(name, "is_")) continue;
       const auto& statements = callee->statements;
       if (statements.size() != 1 || statements[0].kind != StatementKind::kReturn ||
-          !holds_word(statement.text, name + "("))
+          !holds(statement.text, name + "("))
         continue;
       const StepRemark remark{Phrase::kAsksThrough,
                               tidy_code(statements[0].text.substr(7), 260),
@@ -256,11 +248,8 @@ void add_dimension(const HostContext& context, Phrase words, const std::string& 
 }  // namespace
 
 bool names_check(std::string_view name) {
-  const std::string low = lower(last_name(name));
-  constexpr std::array<std::string_view, 6> words = {"check",   "assert",  "verify",
-                                                     "enforce", "require", "validate"};
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return low.find(word) != std::string::npos; });
+  const std::string low = small_letters(last_name(name));
+  return holds_any(low, {"check", "assert", "verify", "enforce", "require", "validate"});
 }
 
 void add_derived(const HostContext& context, std::string_view name, std::string_view text,

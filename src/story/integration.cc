@@ -105,14 +105,15 @@ class Integrator {
       if (statement.kind == StatementKind::kLoop && out_.how_often.size() < kMostLoops) {
         add(out_.how_often, loop_words(statement.text), statement, at.file, certainty);
       }
-      if (statement.kind == StatementKind::kWith && holds(lower(statement.text), "stream")) {
+      if (statement.kind == StatementKind::kWith &&
+          holds(small_letters(statement.text), "stream")) {
         add(out_.overlapped, Phrase::kOnChosenStream, statement, at.file, certainty);
       }
     }
   }
 
   static Phrase loop_words(std::string_view text) {
-    const std::string low = lower(text);
+    const std::string low = small_letters(text);
     if (low == "while true") return Phrase::kAgainAndAgain;  // source text
     if (holds(low, "layer")) return Phrase::kOncePerLayer;
     return Phrase::kOncePerRound;

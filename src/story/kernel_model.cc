@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <string>
 
 #include "base/ascii.h"
 #include "base/glob.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 #include "scan/facts/pattern_ids.h"
 #include "story/access_model.h"
@@ -27,10 +27,8 @@ const std::vector<KernelModel>& kernel_models() {
   static const std::vector<KernelModel> models = [] {
     std::vector<KernelModel> out;
     for (const auto& row : read_tsv(kernel_models_tsv, 10)) {
-      int reads = 1;
-      std::from_chars(row[8].data(), row[8].data() + row[8].size(), reads);
       out.push_back({row[0], row[1], list_of(row[2]), list_of(row[3]), list_of(row[4]), row[5],
-                     row[6], row[7], reads, row[9] == "first"});
+                     row[6], row[7], number_in<int>(row[8]).value_or(1), row[9] == "first"});
     }
     return out;
   }();

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "base/count_text.h"
+#include "base/text_parts.h"
 #include "scan/facts/pattern_ids.h"
 #include "story/access_model.h"
 
@@ -78,7 +78,7 @@ bool may_both_run(const ArrayAccess& one, const ArrayAccess& other) {
   if (!one.conditional || !other.conditional) return true;
   if (one.condition.empty() || other.condition.empty()) return false;
   const auto excludes = [](const std::string& a, const std::string& b) {
-    return b.find("!(" + a + ")") != std::string::npos;
+    return holds(b, "!(" + a + ")");
   };
   return !excludes(one.condition, other.condition) && !excludes(other.condition, one.condition);
 }
@@ -122,11 +122,7 @@ void note_rereads(const KernelFacts& kernel, std::vector<KernelNote>& out) {
 
 // A parameter like `float4* out`: the accesses are wide without a cast that would say so.
 bool takes_vectors(std::string_view parameters) {
-  constexpr std::array<std::string_view, 6> types = {"float4",  "uint4",  "int4",
-                                                     "double2", "float2", "x128"};
-  return std::any_of(types.begin(), types.end(), [&](std::string_view type) {
-    return parameters.find(type) != std::string_view::npos;
-  });
+  return holds_any(parameters, {"float4", "uint4", "int4", "double2", "float2", "x128"});
 }
 
 void note_narrow_access(const KernelFacts& kernel, const Expectation& expected,
@@ -178,7 +174,7 @@ void note_pdl(const KernelFacts& kernel, std::vector<KernelNote>& out) {
   if (wait == nullptr) return;
   for (const KernelLauncher& launcher : kernel.launchers) {
     for (const NamedValue& value : launcher.values) {
-      if (value.name.find("pdl") == std::string::npos || value.text != "false") continue;
+      if (!holds(value.name, "pdl") || value.text != "false") continue;
       out.push_back({"Programmatic dependent launch (PDL) is supported but off by default (" +
                          value.name + " = false).",
                      value.at, "code fact"});
@@ -204,8 +200,7 @@ void note_launch_bounds(const KernelFacts& kernel, std::vector<KernelNote>& out)
   if (bounds == nullptr) return;
   for (const KernelLauncher& launcher : kernel.launchers) {
     for (const NamedValue& value : launcher.values) {
-      const bool minimum = value.name.find("concurrency") != std::string::npos ||
-                           value.name.find("occupancy") != std::string::npos;
+      const bool minimum = holds(value.name, "concurrency") || holds(value.name, "occupancy");
       if (!minimum || value.text != "1") continue;
       out.push_back({"Launch bounds request only one block per SM (" + value.name +
                          " = 1): the compiler may use so many registers that no second block fits.",

@@ -18,18 +18,8 @@ namespace {
 // Sizes above this are no sizes of arrays.
 constexpr int64_t kLargestSize = int64_t{1} << 46;
 
-std::vector<std::string> listed_arguments(std::string_view text) {
-  const cpp::TokenList tokens = cpp::lex(text);
-  const cpp::Brackets brackets(tokens);
-  const cpp::Code code{tokens, brackets};
-  std::vector<std::string> out;
-  for (const cpp::Range& one : cpp::split_arguments(code, {0, tokens.size()}))
-    out.push_back(code.text(one));
-  return out;
-}
-
 // "(int)4", "4u", "true", "(bool)1".
-std::optional<double> number_in(std::string_view text) {
+std::optional<double> number_written(std::string_view text) {
   if (text.starts_with('(')) {
     const size_t close = text.find(')');
     if (close != std::string_view::npos) text.remove_prefix(close + 1);
@@ -256,18 +246,18 @@ bool solve_dimensions(std::vector<MeasuredDimension>& dimensions, const Paramete
 bool arguments_differ(const KernelFacts& kernel, const KernelLauncher& launcher,
                       std::string_view profiler_name, const Parameters& parameters) {
   const std::vector<std::string> measured =
-      listed_arguments(parse_profiler_name(profiler_name).template_arguments);
+      cpp::listed_arguments(parse_profiler_name(profiler_name).template_arguments);
   if (measured.empty() || launcher.template_arguments.empty() || kernel.template_parameters.empty())
     return false;
   std::string_view rest = launcher.template_arguments;
   // "a, b | a, c": one of them.
   while (!rest.empty()) {
     const size_t bar = rest.find(" | ");
-    const std::vector<std::string> given = listed_arguments(rest.substr(0, bar));
+    const std::vector<std::string> given = cpp::listed_arguments(rest.substr(0, bar));
     rest = bar == std::string_view::npos ? std::string_view() : rest.substr(bar + 3);
     bool fits = true;
     for (size_t i = 0; i < std::min(given.size(), measured.size()) && fits; ++i) {
-      const auto number = number_in(measured[i]);
+      const auto number = number_written(measured[i]);
       const auto code = parameters.evaluate_in(given[i], launcher.values);
       const auto bytes = bytes_of_type_name(plain_type(measured[i])),
                  code_bytes = bytes_of_type_name(plain_type(given[i]));
@@ -332,13 +322,13 @@ std::map<std::string, double, std::less<>> template_values(const KernelFacts& ke
   std::map<std::string, double, std::less<>> out;
   if (kernel.template_parameters.empty()) return out;
   const std::vector<std::string> names = cpp::template_parameter_names(kernel.template_parameters),
-                                 given = listed_arguments(
+                                 given = cpp::listed_arguments(
                                      parse_profiler_name(profiler_name).template_arguments);
   for (size_t i = 0; i < std::min(names.size(), given.size()); ++i) {
     if (names[i].empty()) continue;
     if (const auto bytes = bytes_of_type_name(plain_type(given[i]))) {
       out.emplace("sizeof(" + names[i] + ")", *bytes);
-    } else if (const auto number = number_in(given[i])) {
+    } else if (const auto number = number_written(given[i])) {
       out.emplace(names[i], *number);
     }
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "base/text_parts.h"
 
 namespace fathom {
 namespace {
@@ -17,29 +18,28 @@ constexpr std::array<std::string_view, 14> kScalars = {
 
 // float4, uint2, half2, __nv_bfloat162: a value, which no address is made of.
 bool is_vector_type(std::string_view word) {
-  constexpr std::array<std::string_view, 14> bases = {
-      "float", "int",    "uint",     "half",   "short",         "ushort",      "char",
-      "uchar", "double", "longlong", "__half", "__nv_bfloat16", "nv_bfloat16", "bfloat16"};
   if (word.empty() || word.back() < '2' || word.back() > '8') return false;
   const std::string_view base = word.substr(0, word.size() - 1);
-  return std::find(bases.begin(), bases.end(), base) != bases.end();
+  return is_one_of(base,
+                   {"float", "int", "uint", "half", "short", "ushort", "char", "uchar", "double",
+                    "longlong", "__half", "__nv_bfloat16", "nv_bfloat16", "bfloat16"});
 }
 
 // int, uint64_cu, scalar_t: a number by its name.
 bool names_number(std::string_view word) {
-  if (std::find(kScalars.begin(), kScalars.end(), word) != kScalars.end()) return true;
+  if (contains(kScalars, word)) return true;
   for (const std::string_view begin : {"uint", "int"}) {
     if (word.starts_with(begin) && word.size() > begin.size() && word[begin.size()] >= '1' &&
         word[begin.size()] <= '9' && !is_vector_type(word))
       return true;
   }
-  return word == "scalar_t" || word == "index_t" || word == "acc_t" || word == "accscalar_t" ||
-         word == "opmath_t" || word == "value_t" || word == "bfloat16" || word == "__half";
+  return is_one_of(word, {"scalar_t", "index_t", "acc_t", "accscalar_t", "opmath_t", "value_t",
+                          "bfloat16", "__half"});
 }
 
 bool is_scalar_type(std::string_view parameter) {
   const cpp::TokenList tokens = cpp::lex(parameter);
-  if (parameter.find('*') != std::string_view::npos) return false;
+  if (holds(parameter, '*')) return false;
   int depth = 0;  // Tensor<float, 2> is no float
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     depth += tokens.is(i, "<") ? 1 : tokens.is(i, ">") ? -1 : 0;
@@ -50,17 +50,16 @@ bool is_scalar_type(std::string_view parameter) {
 }
 
 bool is_word(const Code& code, size_t i) {
-  constexpr std::array<std::string_view, 12> words = {
-      "const",  "auto",       "static_cast", "reinterpret_cast", "return",       "constexpr",
-      "sizeof", "const_cast", "volatile",    "static",           "__restrict__", "typename"};
-  return std::find(words.begin(), words.end(), code.source.at(i)) != words.end();
+  return is_one_of(code.source.at(i),
+                   {"const", "auto", "static_cast", "reinterpret_cast", "return", "constexpr",
+                    "sizeof", "const_cast", "volatile", "static", "__restrict__", "typename"});
 }
 
 // A method that tells of an object and reads nothing of what it holds; `data` gives its address.
 bool asks_object(const Code& code, size_t dot, bool with_data) {
   if (!code.is(dot, ".") || !code.source.is_name(dot + 1) || !code.is(dot + 2, "(")) return false;
   const std::string_view method = code.source.at(dot + 1);
-  return with_data || (method != "data" && method.find("ptr") == std::string_view::npos);
+  return with_data || (method != "data" && !holds(method, "ptr"));
 }
 
 // Of an expression inside many others only its beginning is looked at, lest each of them is read
@@ -117,9 +116,8 @@ bool is_unary_star(const Code& code, size_t i, size_t first) {
   if (!code.is(i, "*")) return false;
   if (i == first) return true;
   if (code.source.is_name(i - 1)) return code.is(i - 1, "return");
-  constexpr std::array<std::string_view, 14> before = {"(", ",", "=",  "+",  "-", "*",  "/",
-                                                       "?", ":", "&&", "||", "!", "+=", "-="};
-  return std::find(before.begin(), before.end(), code.source.at(i - 1)) != before.end();
+  return is_one_of(code.source.at(i - 1),
+                   {"(", ",", "=", "+", "-", "*", "/", "?", ":", "&&", "||", "!", "+=", "-="});
 }
 
 // &x[i], &(x.y[i]), &reinterpret_cast<T*>(x)[i]: the element's address, and no access of it.
@@ -146,7 +144,7 @@ bool is_address_of(const Code& code, size_t bracket, size_t first) {
 }
 
 bool names_access(std::string_view name, std::string_view what) {
-  return small_letters(name).find(what) != std::string::npos;
+  return holds(small_letters(name), what);
 }
 
 }  // namespace
@@ -172,7 +170,7 @@ struct MemoryNames::Parts {
     constexpr std::string_view operators = "*/%|&^";
     if (equals < statement.last && left.last > left.first &&
         code.source.tokens[equals].begin == code.source.tokens[equals - 1].end &&
-        operators.find(code.source.at(equals - 1)) != std::string_view::npos) {
+        holds(operators, code.source.at(equals - 1))) {
       compound = true;
       --left.last;
     }
@@ -188,8 +186,7 @@ struct MemoryNames::Parts {
     if (at >= left.last || is_member(code, at, left.first)) return;
     name = at;
     declares = at > left.first &&
-               (code.source.is_name(at - 1) || code.is(at - 1, "*") || code.is(at - 1, "&") ||
-                code.is(at - 1, ">") || code.is(at - 1, ")")) &&
+               (code.source.is_name(at - 1) || code.is_any(at - 1, {"*", "&", ">", ")"})) &&
                !code.is(at - 1, "return") && !is_unary_star(code, at - 1, left.first);
   }
 };
@@ -268,7 +265,7 @@ void MemoryNames::add_parameters_of_kernel(const cpp::Function& kernel, const Co
   for (size_t i = 0; i < parts.size() && i < names.size(); ++i) {
     const std::string text = code.text(parts[i]);
     if (is_scalar_type(text)) continue;
-    const bool pointer = text.find('*') != std::string::npos;
+    const bool pointer = holds(text, '*');
     if (!pointer && is_template_type(code, parts[i], kernel.template_parameters) &&
         !is_used_as_object(body, {kernel.body_first, kernel.body_last}, names[i]))
       continue;
@@ -341,8 +338,7 @@ void MemoryNames::find_members(const Code& code, Range range, bool target,
     const bool address = i > range.first && (code.is(i - 1, "&") || code.is(i - 1, "*"));
     size_t end = i + 1;
     while (end + 1 < range.last && code.is(end, ".") && code.source.is_name(end + 1)) end += 2;
-    const bool more = end < range.last && (code.is(end, "(") || code.is(end, "[") ||
-                                           code.is(end, "->") || code.is(end, "<"));
+    const bool more = end < range.last && (code.is_any(end, {"(", "[", "->", "<"}));
     if (!address && !more) out.push_back({target, code.text({i, end}), known->second});
     i = end - 1;
   }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/text_parts.h"
 #include "cost/element_type.h"
 #include "scan/cpp/tree/code_tree.h"
 #include "story/parameters.h"
@@ -58,11 +58,8 @@ std::vector<NamedValue> argument_values(const std::vector<std::string>& names, c
       add_tensor(names[i], argument, out);
       continue;
     }
-    int64_t number = 0;
-    const std::string& text = argument.concrete;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (!text.empty() && error == std::errc() && end == text.data() + text.size())
-      add_value(out, names[i], static_cast<double>(number));
+    if (const auto number = number_in<int64_t>(argument.concrete))
+      add_value(out, names[i], static_cast<double>(*number));
   }
   return out;
 }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "base/glob.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 #include "scan/facts/expression.h"
 
@@ -52,7 +52,7 @@ std::optional<double> bytes_of_type(std::string_view type) {
 // A name of the table: a size of the workload.
 bool is_size(std::string_view name) {
   const auto& rows = parameter_names();
-  return name.find("Dim.") != std::string_view::npos ||
+  return holds(name, "Dim.") ||
          std::any_of(rows.begin(), rows.end(), [&](const ParameterNames& row) {
            return row.parameter == name || fits(row, name);
          });
@@ -80,7 +80,7 @@ std::optional<CallText> as_call(std::string_view text) {
   const size_t open = text.find('(');
   if (open == std::string_view::npos || !text.ends_with(')')) return std::nullopt;
   const std::string_view inside = text.substr(open + 1, text.size() - open - 2);
-  if (inside.find('(') != std::string_view::npos) return std::nullopt;
+  if (holds(inside, '(')) return std::nullopt;
   CallText call{text.substr(0, open), split(inside, ',')};
   for (std::string_view& argument : call.arguments) {
     while (argument.starts_with(' ')) argument.remove_prefix(1);
@@ -101,13 +101,12 @@ bool has_parameters(const CallText& call) {
 bool kernels_use(const CodeFacts& facts, const std::string& name) {
   const auto in = [&](const std::string& expression) {
     const std::vector<std::string> names = names_in(expression);
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return contains(names, name);
   };
   // A member's last name alone stands for it too: "count" for "job.count".
   const auto says = [&](const std::string& formula) {
-    return in(formula) || formula.find("::" + name) != std::string::npos ||
-           formula.find("." + name) != std::string::npos ||
-           (name.find("Dim.") != std::string::npos && formula.find(name) != std::string::npos);
+    return in(formula) || holds(formula, "::" + name) || holds(formula, "." + name) ||
+           (holds(name, "Dim.") && holds(formula, name));
   };
   for (const KernelFacts& kernel : facts.kernels) {
     if (in(kernel.parameters) || in(kernel.template_parameters)) return true;
@@ -210,19 +209,16 @@ Result<Parameters> Parameters::parse(const std::vector<std::string>& given) {
     }
     const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
     out.given_.emplace_back(name, value);
-    double number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    const bool is_number = error == std::errc() && end == value.data() + value.size();
+    const auto number = number_in<double>(value);
     // A flag may be off; a size is above 0.
-    if (is_number && (number < 0 || (number == 0 && is_size(name)))) {
+    if (number && (*number < 0 || (*number == 0 && is_size(name)))) {
       return Error{fmt::format("--param {}: expected a number above 0", text)};
     }
-    if (is_number) {
-      out.values_[name] = number;
+    if (number) {
+      out.values_[name] = *number;
     } else if (const auto flag = flag_value(value)) {
       out.values_[name] = *flag;
-    } else if (const auto bytes = bytes_of_type(value);
-               bytes && name.find("type") != std::string::npos) {
+    } else if (const auto bytes = bytes_of_type(value); bytes && holds(name, "type")) {
       out.values_[name.starts_with("index") ? "index_bytes" : "dtype_bytes"] = *bytes;
     } else {
       return Error{fmt::format(
@@ -240,7 +236,7 @@ std::vector<std::string> Parameters::unused_in(const CodeFacts& facts) const {
       return row.parameter == name || fits(row, name);
     };
     const auto& rows = parameter_names();
-    const bool is_type = name.find("type") != std::string::npos;
+    const bool is_type = holds(name, "type");
     if (is_type || std::any_of(rows.begin(), rows.end(), is_row) || kernels_use(facts, name))
       continue;
     out.push_back(name);
@@ -286,7 +282,7 @@ std::optional<double> Parameters::by_other_name(std::string_view name) const {
     for (const auto& [given, value] : values_) {
       if (row.parameter == given || fits(row, given)) return value;
     }
-    if (row.parameter.find(' ') != std::string_view::npos) return evaluate_formula(row.parameter);
+    if (holds(row.parameter, ' ')) return evaluate_formula(row.parameter);
   }
   return std::nullopt;
 }
@@ -311,7 +307,7 @@ std::vector<std::string> Parameters::missing_in(std::string_view expression,
 Parameters Parameters::types_only() const {
   Parameters out;
   for (const auto& [name, text] : given_) {
-    if (name.find("type") != std::string::npos) out.given_.emplace_back(name, text);
+    if (holds(name, "type")) out.given_.emplace_back(name, text);
   }
   for (const auto& [name, value] : values_) {
     if (name == "dtype_bytes" || name == "index_bytes") out.values_.emplace(name, value);

@@ -7,6 +7,7 @@
 
 #include "scan/facts/code_names.h"
 #include "scan/facts/pattern_ids.h"
+#include "scan/facts/text_lines.h"
 #include "story/device_words.h"
 #include "story/python_story.h"
 #include "story/statement_steps.h"
@@ -30,27 +31,6 @@ struct Openings {
     return !exceeded;
   }
 };
-
-// The names of an expression, in order; members after a dot are none.
-std::vector<std::string_view> names_of(std::string_view text) {
-  std::vector<std::string_view> out;
-  const auto in_name = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  for (size_t i = 0; i < text.size();) {
-    if (!in_name(text[i])) {
-      ++i;
-      continue;
-    }
-    size_t end = i;
-    while (end < text.size() && in_name(text[end])) ++end;
-    const bool member = i > 0 && text[i - 1] == '.';
-    if (!member && std::isdigit(static_cast<unsigned char>(text[i])) == 0)
-      out.push_back(text.substr(i, end - i));
-    i = end;
-  }
-  return out;
-}
 
 // The first argument of the call whose bracket opens at `open`.
 std::string_view first_argument(std::string_view text, size_t open) {
@@ -107,13 +87,13 @@ class TritonTeller : public StatementTeller {
         statement.kind == StatementKind::kIf || statement.kind == StatementKind::kElseIf;
     const std::string_view text = statement.text;
     const std::vector<std::string_view> names =
-        names_of(text.substr(std::min(text.find(' '), text.size())));
-    const bool constant = branch && !names.empty() &&
-                          std::all_of(names.begin(), names.end(), [&](std::string_view name) {
-                            return constants_.contains(name) || name == "not" || name == "and" ||
-                                   name == "or" || name == "is" || name == "None" ||
-                                   name == "True" || name == "False";
-                          });
+        code_names(text.substr(std::min(text.find(' '), text.size())));
+    const bool constant =
+        branch && !names.empty() &&
+        std::all_of(names.begin(), names.end(), [&](std::string_view name) {
+          return constants_.contains(name) ||
+                 is_one_of(name, {"not", "and", "or", "is", "None", "True", "False"});
+        });
     if (constant) {
       step.words = statement.kind == StatementKind::kIf ? Phrase::kOnlyIfCompiled
                                                         : Phrase::kOtherwiseIfCompiled;
@@ -180,7 +160,7 @@ class TritonTeller : public StatementTeller {
   std::string origin_of(std::string_view text) const {
     const size_t equals = text.find('=');
     for (const std::string_view name :
-         names_of(equals == std::string_view::npos ? text : text.substr(equals + 1))) {
+         code_names(equals == std::string_view::npos ? text : text.substr(equals + 1))) {
       if (const auto found = loaded_.find(name); found != loaded_.end()) return found->second;
     }
     return "";
@@ -189,7 +169,7 @@ class TritonTeller : public StatementTeller {
   std::string index_of(std::string_view text, std::string_view call) const {
     const size_t at = text.find(call);
     if (at == std::string_view::npos) return "";
-    for (const std::string_view name : names_of(first_argument(text, at + call.size() - 1))) {
+    for (const std::string_view name : code_names(first_argument(text, at + call.size() - 1))) {
       if (const auto found = loaded_.find(name); found != loaded_.end()) return found->second;
     }
     return "";

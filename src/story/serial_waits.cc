@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/text_parts.h"
 #include "scan/facts/expression.h"
 #include "story/assumptions.h"
 
@@ -76,8 +77,7 @@ std::map<uint32_t, LoopAccesses> by_loop(const KernelFacts& kernel, const Kernel
 // A store to memory that a load may read keeps the compiler from moving loads of later rounds
 // before it.
 bool may_alias(const KernelFacts& kernel) {
-  return kernel.kind == KernelKind::kCuda &&
-         kernel.parameters.find("restrict") == std::string::npos;
+  return kernel.kind == KernelKind::kCuda && !holds(kernel.parameters, "restrict");
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 #include "story/statement_steps.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <utility>
+
+#include "base/text_parts.h"
 
 namespace fathom {
 namespace {
@@ -310,12 +311,9 @@ class Teller {
 std::string condition_of(const Statement& statement) {
   const std::string& text = statement.text;
   const size_t open = text.find('(');
-  constexpr std::array<std::string_view, 6> openings = {"if (",    "if(",    "if constexpr",
-                                                        "else if", "switch", "while"};
   const bool c_family =
       text.ends_with(")") && open != std::string::npos &&
-      std::any_of(openings.begin(), openings.end(),
-                  [&](std::string_view opening) { return text.starts_with(opening); });
+      starts_with_any(text, {"if (", "if(", "if constexpr", "else if", "switch", "while"});
   if (c_family) {
     const std::string inside = text.substr(open + 1, text.size() - open - 2);
     const size_t first = std::min(inside.find_first_not_of(' '), inside.size());

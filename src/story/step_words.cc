@@ -1,7 +1,6 @@
 #include "story/step_words.h"
 
-#include <algorithm>
-
+#include "base/text_parts.h"
 #include "base/tsv.h"
 #include "scan/cpp/code_patterns.h"
 
@@ -27,17 +26,14 @@ const StepPattern* step_pattern(std::string_view id) {
     }
     return out;
   }();
-  const auto found = table.find(id);
-  return found == table.end() ? nullptr : &found->second;
+  return find_value(table, id);
 }
 
 Words::Words(Phrase phrase, size_t count) {
   if (phrase != Phrase::kNone) list.push_back({phrase, {}, count});
 }
 
-bool Words::says(const Saying& saying) const {
-  return std::find(list.begin(), list.end(), saying) != list.end();
-}
+bool Words::says(const Saying& saying) const { return contains(list, saying); }
 
 void Words::add(const Saying& saying) {
   if (!says(saying)) list.push_back(saying);

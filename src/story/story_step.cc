@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text_parts.h"
 #include "scan/facts/pattern_ids.h"
 
 namespace fathom {
@@ -122,8 +123,7 @@ void show_names_of_many(StoryStep& step) {
                                step.words.is(Phrase::kCheckedWhenCompiled)
                            ? tidy_code(code, 60)
                            : name_set(code);
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(std::move(name));
+    if (!contains(names, name)) names.push_back(std::move(name));
   }
   if (names.size() > kShownNames) {
     const size_t more = names.size() - kShownNames;

@@ -11,23 +11,12 @@
 namespace fathom {
 namespace {
 
-std::vector<std::string> arguments_in(std::string_view text) {
-  const cpp::TokenList tokens = cpp::lex(text);
-  const cpp::Brackets brackets(tokens);
-  const cpp::Code code{tokens, brackets};
-  std::vector<std::string> out;
-  for (const cpp::Range& one : cpp::split_arguments(code, {0, tokens.size()})) {
-    out.push_back(code.text(one));
-  }
-  return out;
-}
-
 // "a, b | a, c" → {{a, b}, {a, c}}
 std::vector<std::vector<std::string>> alternatives_in(std::string_view text) {
   std::vector<std::vector<std::string>> out;
   while (!text.empty()) {
     const size_t bar = text.find(" | ");
-    out.push_back(arguments_in(text.substr(0, bar)));
+    out.push_back(cpp::listed_arguments(text.substr(0, bar)));
     text = bar == std::string_view::npos ? std::string_view() : text.substr(bar + 3);
   }
   return out;
@@ -37,7 +26,7 @@ std::vector<std::vector<std::string>> alternatives_in(std::string_view text) {
 
 std::string bound_text(std::string_view parameters, std::string_view arguments) {
   const std::vector<std::string> names = cpp::template_parameter_names(parameters),
-                                 given = arguments_in(arguments);
+                                 given = cpp::listed_arguments(arguments);
   std::string out;
   for (size_t i = 0; i < std::min(names.size(), given.size()); ++i) {
     if (names[i] == given[i]) continue;
@@ -70,7 +59,7 @@ TemplateValues::TemplateValues(std::string_view parameters, const KernelLauncher
 void TemplateValues::bind(std::string_view parameters, std::string_view arguments,
                           const TemplateValues& outer) {
   const std::vector<std::string> names = cpp::template_parameter_names(parameters),
-                                 given = arguments_in(arguments);
+                                 given = cpp::listed_arguments(arguments);
   for (size_t i = 0; i < std::min(names.size(), given.size()); ++i) {
     const auto known = outer.values_.find(given[i]);
     values_[names[i]] =

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/ascii.h"
 #include "base/count_text.h"
+#include "base/text_parts.h"
 #include "report/markdown.h"
 #include "report/scan/claims_report.h"
 #include "scan/facts/fact_names.h"
@@ -18,11 +20,6 @@ namespace {
 constexpr size_t kFeaturesMapped = 20, kOptionsListed = 12, kChecksOfLevel = 8,
                  kFeaturesOfCheck = 4;
 constexpr size_t kFeaturesOnOnePage = 12, kOptionsOfFeature = 12, kKernelsOfFeature = 8;
-
-std::string capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
-  return text;
-}
 
 // Where each feature is told of, as the page that is being written must say it.
 using Links = std::vector<std::string>;
@@ -108,7 +105,7 @@ std::vector<std::pair<std::string_view, OptionName>> options_by_name(const CodeF
   for (const FeatureFacts& feature : facts.features) {
     for (const uint32_t option : feature.options) {
       OptionName& name = names[facts.options[option].name];
-      if (std::ranges::find(name.options, option) == name.options.end()) {
+      if (!contains(name.options, option)) {
         name.options.push_back(option);
       }
       if (name.features.empty() || name.features.back() != &feature) {

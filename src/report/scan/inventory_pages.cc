@@ -7,6 +7,7 @@
 
 #include "base/count_text.h"
 #include "base/screen_text.h"
+#include "base/text_parts.h"
 #include "report/markdown.h"
 #include "report/scan/ranking.h"
 #include "report/scan/scan_counts.h"
@@ -141,7 +142,7 @@ std::vector<ReportPage> entry_point_pages(const CodeFacts& facts) {
   std::vector<EntryKind> done;
   for (const RankedEntry& entry : ranked) {
     const EntryKind kind = facts.entry_points[entry.entry].kind;
-    if (std::ranges::find(done, kind) != done.end()) continue;
+    if (contains(done, kind)) continue;
     done.push_back(kind);
     add_entries_of_kind(facts, kind, ranked, text);
   }

@@ -40,10 +40,7 @@ const std::vector<Purpose>& purposes() {
 }
 
 bool is_backward(std::string_view folded) {
-  for (const std::string_view word : {"_bwd", "bwd_", "backward", "_dgrad", "_wgrad"}) {
-    if (folded.find(word) != std::string_view::npos) return true;
-  }
-  return false;
+  return holds_any(folded, {"_bwd", "bwd_", "backward", "_dgrad", "_wgrad"});
 }
 
 // An access that was not resolved may be a read.
@@ -76,9 +73,9 @@ bool is_about(std::string_view doc, std::string_view name) {
         "Copi", "Copy", "Gather", "Scatter", "Writ", "Quanti", "Dequanti", "Implement", "Update"}) {
     if (doc.starts_with(verb)) return true;
   }
-  const std::string text = lower(doc), folded = fold_name(name);
+  const std::string text = small_letters(doc), folded = fold_name(name);
   return std::ranges::any_of(split(folded, '_'), [&](std::string_view word) {
-    return word.size() > 3 && word != "kernel" && text.find(word) != std::string::npos;
+    return word.size() > 3 && word != "kernel" && holds(text, word);
   });
 }
 
@@ -102,7 +99,7 @@ std::string by_docstring(const KernelFacts& kernel) {
   // A list of parameters is no sentence.
   const bool is_list = doc.starts_with("Args") || doc.starts_with("Param") ||
                        doc.starts_with(":") || doc.starts_with("Input") || doc.starts_with("Shape");
-  if (doc.size() < 12 || is_list || doc.find(' ') == std::string_view::npos) return "";
+  if (doc.size() < 12 || is_list || !holds(doc, ' ')) return "";
   if (!is_about(doc, kernel.name)) return "";
   return cut_to_bytes(doc, kDocBytes) + (doc.size() > kDocBytes ? "…" : "");
 }
@@ -113,7 +110,7 @@ std::string arrays_text(const KernelFacts& kernel, bool written) {
   for (const ArrayTraffic& traffic : kernel.traffic) {
     if ((traffic.kind != AccessKind::kRead) != written) continue;
     const std::string name = md_code(traffic.array);
-    if (traffic.array.empty() || std::ranges::find(names, name) != names.end()) continue;
+    if (traffic.array.empty() || contains(names, name)) continue;
     if (names.size() < kArrays)
       names.push_back(name);
     else

@@ -5,6 +5,7 @@
 
 #include "base/count_text.h"
 #include "base/screen_text.h"
+#include "base/text_parts.h"
 #include "report/markdown.h"
 #include "report/scan/kernel_pages.h"
 #include "report/scan/kernel_purpose.h"
@@ -16,10 +17,7 @@ namespace {
 // In a section; the rest is in scan.json.
 constexpr size_t kLaunchers = 6, kPlacesOfFeature = 3, kExpression = 160;
 
-std::string code(std::string_view text) {
-  return md_code(screen_width(text) > kExpression ? fit_left(text, kExpression)
-                                                  : std::string(text));
-}
+std::string code(std::string_view text) { return md_code(shortened(text, kExpression)); }
 
 std::string unless_certain(Certainty certainty) {
   return certainty == Certainty::kCertain ? "" : fmt::format(" ({})", certainty_name(certainty));
@@ -94,7 +92,7 @@ void add_evidence(const CodeFacts& facts, const std::vector<CodeEvidence>& evide
 std::vector<std::string> things_done(const std::vector<CodeEvidence>& evidence) {
   std::vector<std::string> things;
   for (const CodeEvidence& e : evidence) {
-    if (std::ranges::find(things, e.what) == things.end()) things.push_back(e.what);
+    if (!contains(things, e.what)) things.push_back(e.what);
   }
   return things;
 }

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <map>
 #include <set>
 
 #include "base/count_text.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 #include "report/markdown.h"
 #include "report/scan/ranking.h"
@@ -209,22 +209,19 @@ namespace {
 
 // Kernels beside the work: they fill, copy, convert, check or stand for another.
 bool serves_others(std::string_view name) {
-  constexpr std::array<std::string_view, 22> words = {
-      "init",  "zero",   "fill",  "memset",  "set",   "reset",    "clear",  "dummy",
-      "copy",  "memcpy", "cast",  "convert", "check", "verify",   "warmup", "debug",
-      "print", "test",   "count", "ref",     "nan",   "reference"};
   const std::string folded = fold_name(name);
   return std::ranges::any_of(split(folded, '_'), [&](std::string_view word) {
-    return std::ranges::find(words, word) != words.end();
+    return is_one_of(word,
+                     {"init",  "zero",   "fill",  "memset",  "set",   "reset",    "clear",  "dummy",
+                      "copy",  "memcpy", "cast",  "convert", "check", "verify",   "warmup", "debug",
+                      "print", "test",   "count", "ref",     "nan",   "reference"});
   });
 }
 
 int kernel_weight(const KernelFacts& kernel, size_t ways) {
   const auto multiplies = [](const CodeEvidence& evidence) {
-    constexpr std::array<std::string_view, 6> products = {
-        pattern_id::kTcgen05, pattern_id::kWgmma, pattern_id::kMmaSync,
-        pattern_id::kWmma,    pattern_id::kMfma,  pattern_id::kTileDot};
-    return std::ranges::find(products, evidence.what) != products.end();
+    return is_one_of(evidence.what, {pattern_id::kTcgen05, pattern_id::kWgmma, pattern_id::kMmaSync,
+                                     pattern_id::kWmma, pattern_id::kMfma, pattern_id::kTileDot});
   };
   const auto size = [](size_t count) { return static_cast<int>(std::bit_width(count)); };
   const int lines = size(static_cast<size_t>(lines_of(kernel).value_or(0)));

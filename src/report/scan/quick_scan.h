@@ -29,7 +29,5 @@ void add_dependencies(const CodeFacts& facts, std::string& out);
 
 // "All of them: [options.md](options.md)."; the page may have an anchor.
 void add_link(std::string_view sentence, std::string_view page, std::string& out);
-// With an ellipsis where it is longer.
-std::string shortened(std::string_view text, size_t width);
 
 }  // namespace fathom

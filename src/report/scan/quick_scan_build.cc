@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/count_text.h"
+#include "base/screen_text.h"
 #include "report/markdown.h"
 #include "report/scan/quick_scan.h"
 #include "report/scan/ranking.h"
@@ -82,11 +83,8 @@ void add_build_switches(const CodeFacts& facts, PageRoom room, std::string& out)
   out += "\n## Build switches\n\n";
   // What decides about GPUs first; then the file nearest to the root has those that people set.
   const auto is_of_gpu = [](const BuildSwitch* s) {
-    for (const std::string_view word : {"CUDA", "HIP", "ROCM", "GPU", "NCCL", "ARCH", "SYCL",
-                                        "VULKAN", "METAL", "MUSA", "TENSOR", "FLASH", "FP8"}) {
-      if (s->name.find(word) != std::string::npos) return true;
-    }
-    return false;
+    return holds_any(s->name, {"CUDA", "HIP", "ROCM", "GPU", "NCCL", "ARCH", "SYCL", "VULKAN",
+                               "METAL", "MUSA", "TENSOR", "FLASH", "FP8"});
   };
   std::ranges::stable_sort(switches, {}, [&](const BuildSwitch* s) {
     return std::tuple(!is_of_gpu(s), std::ranges::count(facts.files[s->at.file].path, '/'));
@@ -173,9 +171,8 @@ void add_dispatch(const CodeFacts& facts, PageRoom room, std::string& out) {
     // What holds for all of them chooses nothing.
     std::vector<std::string> shared = choices[0].conditions;
     for (const Choice& choice : choices)
-      std::erase_if(shared, [&](const std::string& text) {
-        return std::ranges::find(choice.conditions, text) == choice.conditions.end();
-      });
+      std::erase_if(shared,
+                    [&](const std::string& text) { return !contains(choice.conditions, text); });
     out += fmt::format(
         "\n{} ({}){}:\n\n", md_code(shortened(chosen[i]->first.second, 60)),
         md_code(place_text(facts, choices[0].at)),
@@ -198,9 +195,7 @@ void add_dispatch(const CodeFacts& facts, PageRoom room, std::string& out) {
     }
     for (size_t j = 0; j < std::min(rows.size(), most_choices); ++j) {
       std::vector<std::string> own = rows[j].first->conditions;
-      std::erase_if(own, [&](const std::string& text) {
-        return std::ranges::find(shared, text) != shared.end();
-      });
+      std::erase_if(own, [&](const std::string& text) { return contains(shared, text); });
       condition.add(own.empty() ? "otherwise" : fmt::format("{}", fmt::join(own, " and ")));
       kernel.add(rows[j].first->kernel);
       std::string text(rows[j].second[0]);

@@ -5,7 +5,10 @@
 #include <map>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/count_text.h"
+#include "base/screen_text.h"
+#include "base/text_parts.h"
 #include "report/markdown.h"
 #include "report/scan/inventory_pages.h"
 #include "report/scan/kernel_purpose.h"
@@ -25,12 +28,6 @@ namespace {
 constexpr size_t kReadmeCharacters = 700, kReadmeHeadings = 12;
 constexpr size_t kComponents = 14, kFeaturesOfArea = 5, kKernelGroups = 12, kForemostKernels = 6,
                  kModules = 6, kRequests = 2, kLanguages = 8, kNotes = 6, kUnread = 8;
-
-std::string capitalised(std::string_view text) {
-  std::string out(text);
-  if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 32);
-  return out;
-}
 
 std::string size_text(uint64_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
@@ -81,8 +78,7 @@ void add_readme(const CodeFacts& facts, std::string& out) {
   std::vector<std::string> headings;
   for (const ReadmeFacts::Heading& heading : readme.headings) {
     const std::string text = md_prose(shortened(heading.text, 40));
-    if (heading.level == 2 && heading.text != readme.title &&
-        std::ranges::find(headings, text) == headings.end())
+    if (heading.level == 2 && heading.text != readme.title && !contains(headings, text))
       headings.push_back(text);
   }
   const size_t all = headings.size();
@@ -105,7 +101,7 @@ void add_main_components(const CodeFacts& facts, std::string& out) {
   });
   if (shown.size() > kComponents) shown.resize(kComponents);
   for (const ComponentFacts* component : all) {
-    if (std::ranges::find(shown, component) == shown.end()) continue;
+    if (!contains(shown, component)) continue;
     out += fmt::format("- **{}**: {}", component->title, component->purpose);
     if (!component->files.empty())
       out += fmt::format("; {}", counted(component->files.size(), "file", "files"));
@@ -138,7 +134,7 @@ void add_features(const CodeFacts& facts, const std::vector<std::string>& links,
     const size_t all = features.size();
     if (all > kFeaturesOfArea) features.resize(kFeaturesOfArea);
     out += fmt::format(
-        "- **{}**: {}{}\n", capitalised(area), fmt::join(features, ", "),
+        "- **{}**: {}{}\n", capitalised(std::string(area)), fmt::join(features, ", "),
         all > kFeaturesOfArea ? fmt::format(" and {} more", all - kFeaturesOfArea) : "");
   }
   add_link("Hardware impact and what to measure", "features.md", out);
@@ -175,7 +171,7 @@ void add_kernels(const CodeFacts& facts, const KernelPages& pages, PageRoom room
     std::vector<std::string> first;
     for (const uint32_t kernel : groups[i]->kernels) {
       const std::string name = md_code_cell(shortened(facts.kernels[kernel].name, 40));
-      if (first.size() < 2 && std::ranges::find(first, name) == first.end()) first.push_back(name);
+      if (first.size() < 2 && !contains(first, name)) first.push_back(name);
     }
     names.add(fmt::format("{}", fmt::join(first, ", ")));
   }

@@ -126,10 +126,6 @@ std::vector<ApiEntry> api_entries(const CodeFacts& facts) {
 
 }  // namespace
 
-std::string shortened(std::string_view text, size_t width) {
-  return screen_width(text) > width ? fit_left(text, width) : std::string(text);
-}
-
 void add_link(std::string_view sentence, std::string_view page, std::string& out) {
   out += fmt::format("\n{}: [{}]({}).\n", sentence, page.substr(0, page.find('#')), page);
 }

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/text_parts.h"
 #include "scan/files/code_purpose.h"
 
 namespace fathom {
@@ -95,11 +96,10 @@ namespace {
 
 // What every program of the system has, and none of its own.
 bool is_system_variable(const OptionFacts& option) {
-  constexpr std::array<std::string_view, 14> names = {
-      "HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "PATH", "PWD",  "USER",
-      "TMP",  "TEMP",        "TMPDIR",    "APPDATA",  "LANG", "TERM", "DISPLAY"};
   return option.kind == OptionKind::kEnvironment &&
-         std::ranges::find(names, option.name) != names.end();
+         is_one_of(option.name,
+                   {"HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "PATH", "PWD", "USER", "TMP",
+                    "TEMP", "TMPDIR", "APPDATA", "LANG", "TERM", "DISPLAY"});
 }
 
 }  // namespace

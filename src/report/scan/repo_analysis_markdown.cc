@@ -28,7 +28,7 @@ std::string folder_name(const std::string& path) { return path.empty() ? "(root)
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // "Python, CUDA; foremost `engine.py`, `graph.py`": from the languages and the ranked modules.
-std::string holds(const CodeFacts& facts, const FolderCount& folder) {
+std::string content_of(const CodeFacts& facts, const FolderCount& folder) {
   std::vector<std::pair<size_t, Language>> languages;
   for (const auto& [language, lines] : folder.languages) {
     if (language != Language::kNone && lines > 0) languages.emplace_back(lines, language);
@@ -72,7 +72,7 @@ void add_structure(const CodeFacts& facts, std::string& out) {
     kernels.add(some(folder.kernels));
     entries.add(some(folder.entry_points));
     options.add(some(folder.options));
-    contents.add(holds(facts, folder));
+    contents.add(content_of(facts, folder));
   }
   out += md_table(table, {.code_columns = {"folder"}, .markdown_columns = {"holds"}});
 }

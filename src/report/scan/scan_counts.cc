@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/count_text.h"
+#include "base/text_parts.h"
 #include "scan/facts/fact_names.h"
 #include "scan/files/language.h"
 
@@ -71,7 +72,7 @@ class FolderTree {
     for (size_t slash; (slash = path.find('/')) != std::string_view::npos;) {
       node = &node->folders[std::string(path.substr(0, slash))];
       path.remove_prefix(slash + 1);
-      visit(*node, path.find('/') == std::string_view::npos);
+      visit(*node, !holds(path, '/'));
     }
   }
 

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "base/count_text.h"
+#include "base/screen_text.h"
+#include "base/text_parts.h"
 #include "report/compared_line.h"
 #include "report/scan/expected_measured_text.h"
 #include "report/scan/expected_table.h"
@@ -19,10 +21,6 @@ namespace {
 constexpr size_t kKernelFiles = 6, kDescriptionLines = 3, kScreenNotes = 4, kLabel = 8,
                  kExpected = 8;
 
-std::string cut(std::string_view text, size_t width) {
-  return screen_width(text) > width ? fit_left(text, width) : std::string(text);
-}
-
 // Words on as many lines as they need, at most so many, under a label.
 void wrapped(Screen& screen, std::string_view label, std::string_view text, size_t width,
              size_t max_lines) {
@@ -33,7 +31,7 @@ void wrapped(Screen& screen, std::string_view label, std::string_view text, size
     const std::string_view word = text.substr(0, end);
     if (!lines.back().empty() && screen_width(lines.back()) + 1 + screen_width(word) > room) {
       if (lines.size() == max_lines) {
-        lines.back() = cut(lines.back() + " …", room);
+        lines.back() = shortened(lines.back() + " …", room);
         break;
       }
       lines.emplace_back();
@@ -43,7 +41,7 @@ void wrapped(Screen& screen, std::string_view label, std::string_view text, size
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   for (const std::string& line : lines) {
-    screen.entry(label, cut(line, room));
+    screen.entry(label, shortened(line, room));
     label = "";
   }
 }
@@ -53,7 +51,7 @@ void show_unread(Screen& screen, const CodeFacts& facts, size_t width) {
   constexpr size_t kShown = 6;
   const std::vector<std::string> unread = unread_lines(facts);
   for (size_t i = 0; i < std::min(unread.size(), kShown); ++i)
-    screen.entry(i == 0 ? "Unread" : "", cut(unread[i], width - std::min(width, kLabel)));
+    screen.entry(i == 0 ? "Unread" : "", shortened(unread[i], width - std::min(width, kLabel)));
   if (unread.size() > kShown)
     screen.entry("", fmt::format("{} more kinds in quick_scan.md", unread.size() - kShown));
 }
@@ -127,7 +125,7 @@ std::string missing_parameters(const std::vector<ExpectedRow>& rows, const Stori
   for (const ExpectedRow& row : rows) {
     if (row.known) continue;
     for (const std::string& name : stories.kernels[row.kernel].expected.missing) {
-      if (std::ranges::find(names, name) != names.end()) continue;
+      if (contains(names, name)) continue;
       if (names.size() == kNamed) return fmt::format("{} …", fmt::join(names, ", "));
       names.push_back(name);
     }
@@ -148,10 +146,11 @@ void show_expected(Screen& screen, const CodeFacts& facts, const Stories& storie
   const size_t room = width - std::min(width, kLabel + kCells);
   const size_t name_width = std::clamp<size_t>(room, 12, 40);
   const auto line = [&](std::string_view label, std::string_view name, const ExpectedRow& row) {
-    screen.entry(label, cut(fmt::format("{} {} {} {} {}", fit_left(name, name_width),
-                                        fit_left(row.launch, kLaunch), fit_left(row.bytes, kBytes),
-                                        fit_left(row.time, kTime), row.side),
-                            width - std::min(width, kLabel)));
+    screen.entry(label,
+                 shortened(fmt::format("{} {} {} {} {}", fit_left(name, name_width),
+                                       fit_left(row.launch, kLaunch), fit_left(row.bytes, kBytes),
+                                       fit_left(row.time, kTime), row.side),
+                           width - std::min(width, kLabel)));
   };
   line("Expect", "kernel (estimated)", {0, "blocks×threads", "bytes", "time", "bound by"});
   for (size_t i = 0; i < std::min(rows.size(), kExpected); ++i) {
@@ -162,7 +161,7 @@ void show_expected(Screen& screen, const CodeFacts& facts, const Stories& storie
     more = fmt::format("{} more in kernels.md", number_text(rows.size() - kExpected));
   if (stories.platform.empty())
     more += std::string(more.empty() ? "" : "; ") + "pass --platform GPU for time estimates";
-  if (!more.empty()) screen.entry("", screen.dim(cut(more, width - std::min(width, kLabel))));
+  if (!more.empty()) screen.entry("", screen.dim(shortened(more, width - std::min(width, kLabel))));
   rows.resize(std::min(rows.size(), kExpected));
   if (const std::string missing = missing_parameters(rows, stories); !missing.empty())
     wrapped(screen, "", screen_safe("unknown without --param NAME=VALUE for: " + missing), width,
@@ -217,8 +216,8 @@ void show_measured(Screen& screen, const std::vector<MeasuredRun>& runs, size_t 
   screen.entry("", compared_line(all));
   if (refused > 0) {
     const std::string more = refused > 1 ? fmt::format(" ({} more)", refused - 1) : "";
-    screen.entry("", screen.warn(cut("not used: " + screen_safe(first_refusal) + more,
-                                     width - std::min(width, kLabel))));
+    screen.entry("", screen.warn(shortened("not used: " + screen_safe(first_refusal) + more,
+                                           width - std::min(width, kLabel))));
   }
   if (doubted > 0)
     screen.entry(
@@ -256,7 +255,8 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style,
       style.verbose ? facts.notes.size() : std::min(facts.notes.size(), kScreenNotes);
   for (size_t i = 0; i < shown; ++i) {
     const std::string note = screen_safe(facts.notes[i]);
-    screen.entry(i == 0 ? "Notes" : "", style.verbose ? note : cut(note, style.width - kLabel));
+    screen.entry(i == 0 ? "Notes" : "",
+                 style.verbose ? note : shortened(note, style.width - kLabel));
   }
   if (shown < facts.notes.size()) {
     screen.entry("", fmt::format("{} more with --verbose", facts.notes.size() - shown));

@@ -65,8 +65,7 @@ std::string_view short_name(std::string_view name) {
 // Names in sentences: a kernel's can fill a screen.
 std::string shown_name(std::string_view name) {
   constexpr size_t kShown = 60;
-  const std::string safe = screen_safe(short_name(name));
-  return screen_width(safe) > kShown ? fit_left(safe, kShown) : safe;
+  return shortened(screen_safe(short_name(name)), kShown);
 }
 
 void show_timeline(Screen& screen, const Diff& diff) {

@@ -20,11 +20,6 @@ namespace {
 constexpr size_t kTopOps = 10;
 constexpr size_t kNumbersWidth = 1 + 18 + 9 + 11 + 9;  // category, calls, ms, share
 
-// A kernel's name can fill a screen.
-std::string shortened(const std::string& text, size_t most = 80) {
-  return screen_width(text) > most ? fit_left(text, most) : text;
-}
-
 void show_ops(Screen& screen, const Summary& s, size_t width) {
   if (s.ops.empty()) return;
   const size_t name_width = std::clamp<size_t>(width - std::min(width, kNumbersWidth + 2), 20, 60);

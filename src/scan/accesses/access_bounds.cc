@@ -27,7 +27,7 @@ std::string_view mirrored(std::string_view op) {
   return op == ">=" ? "<=" : op;
 }
 
-bool holds(std::string_view op, double a, double b) {
+bool is_true(std::string_view op, double a, double b) {
   if (op == "==") return a == b;
   if (op == "!=") return a != b;
   if (op == "<") return a < b;
@@ -54,7 +54,7 @@ std::optional<bool> AccessWalker::decided(uint32_t id) {
   const double b = right.number ? right.number->as_constant().value_or(NAN) : NAN;
   if (std::isnan(a) || std::isnan(b)) return std::nullopt;
   if (negated(at.text).empty()) return std::nullopt;
-  return holds(at.text, a, b);
+  return is_true(at.text, a, b);
 }
 
 bool AccessWalker::guard(uint32_t id, bool holds) {
@@ -259,7 +259,7 @@ Symbol AccessWalker::scaled_loop(const std::string& name, const Polynomial& star
     // Whole numbers multiplied or divided reach any bound, or zero, within 64 rounds.
     constexpr int kMostRounds = 64;
     int rounds = 0;
-    for (double i = *first; rounds <= kMostRounds && holds(op, i, *last); ++rounds)
+    for (double i = *first; rounds <= kMostRounds && is_true(op, i, *last); ++rounds)
       i = std::trunc(i * factor);
     if (rounds > kMostRounds) return space_.loop(name, {}, {}, {});
     return space_.loop(name, {}, one, Polynomial::constant(std::max(1, rounds)));

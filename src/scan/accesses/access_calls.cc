@@ -1,6 +1,5 @@
 // The calls of AccessWalker.
 #include <algorithm>
-#include <array>
 
 #include "scan/accesses/access_walker.h"
 #include "scan/cpp/tree/code_reader.h"
@@ -13,39 +12,32 @@ namespace {
 constexpr size_t kMaxInside = 8;
 
 bool is_load(std::string_view name) {
-  constexpr std::array<std::string_view, 7> names = {
-      "__ldg", "__ldcs", "__ldca", "__ldcg", "__ldlu", "__ldcv", "__builtin_nontemporal_load"};
-  return among(name, names);
+  return is_one_of(name, {"__ldg", "__ldcs", "__ldca", "__ldcg", "__ldlu", "__ldcv",
+                          "__builtin_nontemporal_load"});
 }
 
 bool is_store(std::string_view name) {
-  constexpr std::array<std::string_view, 4> names = {"__stcs", "__stcg", "__stwt", "__stwb"};
-  return among(name, names);
+  return is_one_of(name, {"__stcs", "__stcg", "__stwt", "__stwb"});
 }
 
 // Operations on real numbers that code calls by name, and how many each counts for.
 int operations_of(std::string_view name) {
-  constexpr std::array<std::string_view, 30> one = {
-      "expf",       "exp",   "__expf", "exp2f",     "exp2",   "logf",  "log",   "__logf",
-      "log2f",      "sqrtf", "sqrt",   "rsqrtf",    "rsqrt",  "tanhf", "tanh",  "powf",
-      "pow",        "fmaxf", "fminf",  "coshf",     "sinf",   "cosf",  "fabsf", "fmax",
-      "__fdividef", "erff",  "sinhf",  "__frcp_rn", "log1pf", "fmin"};
   if (name == "fmaf" || name == "__fmaf_rn" || name == "fma" || name == "__hfma2") return 2;
-  return among(name, one) ? 1 : 0;
+  return is_one_of(name, {"expf",       "exp",    "__expf", "exp2f",     "exp2",   "logf",
+                          "log",        "__logf", "log2f",  "sqrtf",     "sqrt",   "rsqrtf",
+                          "rsqrt",      "tanhf",  "tanh",   "powf",      "pow",    "fmaxf",
+                          "fminf",      "coshf",  "sinf",   "cosf",      "fabsf",  "fmax",
+                          "__fdividef", "erff",   "sinhf",  "__frcp_rn", "log1pf", "fmin"})
+             ? 1
+             : 0;
 }
 
 // Whether a function that is not known may read or write what its pointer points to.
 bool may_touch_memory(std::string_view name) {
-  constexpr std::array<std::string_view, 9> never = {"assert",
-                                                     "printf",
-                                                     "__cvta_generic_to_shared",
-                                                     "__cvta_generic_to_global",
-                                                     "__builtin_assume",
-                                                     "__isGlobal",
-                                                     "__isShared",
-                                                     "sizeof",
-                                                     "__builtin_assume_aligned"};
-  return !among(last_name(name), never) && name.find("prefetch") == std::string_view::npos;
+  return !is_one_of(last_name(name), {"assert", "printf", "__cvta_generic_to_shared",
+                                      "__cvta_generic_to_global", "__builtin_assume", "__isGlobal",
+                                      "__isShared", "sizeof", "__builtin_assume_aligned"}) &&
+         !holds(name, "prefetch");
 }
 
 }  // namespace
@@ -88,7 +80,7 @@ AccessWalker::Value AccessWalker::call_value(uint32_t id) {
   }
   if (operations_of(name) > 0 || name == "min" || name == "max")
     return math_call(id, name, arguments);
-  const bool again = std::find(inside_.begin(), inside_.end(), name) != inside_.end();
+  const bool again = contains(inside_, name);
   const DeviceFunction* function = again || inside_.size() > kMaxInside
                                        ? nullptr
                                        : around_.find(called_name(callee.text), arguments.size());
@@ -144,12 +136,12 @@ std::optional<AccessWalker::Value> AccessWalker::memory_call(uint32_t id, std::s
 // cooperative_groups: ranks and sizes of blocks and warps.
 std::optional<AccessWalker::Value> AccessWalker::group_call(uint32_t id) {
   const CodeNode& callee = node(node(id).children[0]);
-  constexpr std::array<std::string_view, 5> methods = {"thread_rank", "meta_group_rank",
-                                                       "meta_group_size", "size", "num_threads"};
-  if (!among(callee.text, methods)) return std::nullopt;
+  if (!is_one_of(callee.text,
+                 {"thread_rank", "meta_group_rank", "meta_group_size", "size", "num_threads"}))
+    return std::nullopt;
   const Value object = value(callee.children[0]);
-  const bool warp = object.type.find("tile") != std::string::npos;
-  const bool block = object.type.find("thread_block") != std::string::npos && !warp;
+  const bool warp = holds(object.type, "tile");
+  const bool block = holds(object.type, "thread_block") && !warp;
   if (!warp && !block) return std::nullopt;
   const Polynomial lanes = Polynomial::constant(32);
   const Polynomial threads = Polynomial::symbol(space_.uniform("blockDim.x"));
@@ -208,11 +200,9 @@ AccessWalker::Value AccessWalker::unknown_call(uint32_t id, std::string_view nam
   }
   text += text.size() == name.size() ? "()" : ")";
   if (pointer != nullptr) {
-    if (name.find("align") != std::string_view::npos) return *pointer;
+    if (holds(name, "align")) return *pointer;
     // Something like pointer::offset(base, i): an address in the same array.
-    const bool address = name.find("offset") != std::string_view::npos ||
-                         name.find("advance") != std::string_view::npos ||
-                         name.find("ptr") != std::string_view::npos;
+    const bool address = holds(name, "offset") || holds(name, "advance") || holds(name, "ptr");
     if (!address) {
       if (may_touch_memory(name)) unresolved(id, *pointer->pointer);
       return {};
@@ -230,8 +220,8 @@ AccessWalker::Value AccessWalker::unknown_call(uint32_t id, std::string_view nam
   }
   Value out = computed(source(id), inputs, false);
   // tiled_partition<32>(block) and this_thread_block() say what they are by their name.
-  if (name.find("tiled_partition") != std::string_view::npos) out.type = "tile";
-  if (name.find("this_thread_block") != std::string_view::npos) out.type = "thread_block";
+  if (holds(name, "tiled_partition")) out.type = "tile";
+  if (holds(name, "this_thread_block")) out.type = "thread_block";
   return out;
 }
 

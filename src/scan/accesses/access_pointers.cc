@@ -1,4 +1,5 @@
 // The pointers that AccessWalker follows.
+#include "base/text_parts.h"
 #include "scan/accesses/access_walker.h"
 
 namespace fathom {
@@ -121,7 +122,7 @@ AccessWalker::Value AccessWalker::subscript_value(uint32_t id, bool for_address)
 AccessWalker::Value AccessWalker::cast_value(uint32_t id) {
   const CodeNode& at = node(id);
   Value inner = at.children.empty() ? Value() : value(at.children[0]);
-  const bool to_pointer = at.text.find('*') != std::string::npos;
+  const bool to_pointer = holds(at.text, '*');
   const std::string type = resolved_type(at.text);
   if (!to_pointer) {
     if (inner.pointer) return {};

@@ -1,9 +1,9 @@
 // The expressions of AccessWalker.
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
+#include "base/text_parts.h"
 #include "scan/accesses/access_walker.h"
 
 namespace fathom {
@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kMaxTerms = 48;
 constexpr int kMaxDegree = 16;
 
-std::optional<double> number_in(std::string_view text) {
-  if (text.find('.') != std::string_view::npos) return std::nullopt;
+std::optional<double> number_written(std::string_view text) {
+  if (holds(text, '.')) return std::nullopt;
   int base = 10;
   if (text.starts_with("0x") || text.starts_with("0X")) {
     text.remove_prefix(2);
@@ -43,10 +43,9 @@ std::string plain_type(std::string_view type) {
   std::string out;
   std::string word;
   const auto add = [&] {
-    constexpr std::array<std::string_view, 12> dropped = {
-        "const",    "volatile", "static",       "constexpr",  "__shared__", "extern",
-        "typename", "register", "__restrict__", "__restrict", "restrict",   "inline"};
-    const bool skip = std::find(dropped.begin(), dropped.end(), word) != dropped.end() ||
+    const bool skip = is_one_of(word, {"const", "volatile", "static", "constexpr", "__shared__",
+                                       "extern", "typename", "register", "__restrict__",
+                                       "__restrict", "restrict", "inline"}) ||
                       word.starts_with("__align__") || word.starts_with("alignas");
     if (!skip && !word.empty()) out += (out.empty() ? "" : " ") + word;
     word.clear();
@@ -80,13 +79,10 @@ bool AccessWalker::is_parameter(std::string_view name) const {
 
 bool AccessWalker::is_real_type(std::string_view type) const {
   const std::string plain = frame_ == nullptr ? plain_type(type) : resolved_type(type);
-  constexpr std::array<std::string_view, 12> parts = {"float", "half",     "bfloat", "double",
-                                                      "128",   "scalar_t", "acc",    "DType",
-                                                      "Float", "fp",       "Real",   "vec_t"};
-  if (plain.find("int") != std::string::npos || plain == "bool") return false;
+  if (holds(plain, "int") || plain == "bool") return false;
   if (plain == "T" || (plain.starts_with("T") && plain.size() == 2)) return true;
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](std::string_view part) { return plain.find(part) != std::string::npos; });
+  return holds_any(plain, {"float", "half", "bfloat", "double", "128", "scalar_t", "acc", "DType",
+                           "Float", "fp", "Real", "vec_t"});
 }
 
 AccessWalker::Value AccessWalker::real_number() const {
@@ -127,7 +123,7 @@ AccessWalker::Value AccessWalker::value(uint32_t id) {
       return name_value(at);
     case CodeKind::kNumber: {
       Value out;
-      if (const auto number = number_in(at.text)) {
+      if (const auto number = number_written(at.text)) {
         out.number = Polynomial::constant(*number);
       } else {
         out.real = true;
@@ -184,7 +180,7 @@ AccessWalker::Value AccessWalker::name_value(const CodeNode& at) {
       if (type != frame_->types.end()) name = type->second + name.substr(colons);
       if (const auto text = around_.member(name)) return member_constant(name, *text);
     } else if (const auto type = frame_->types.find(name); type != frame_->types.end()) {
-      if (const auto number = number_in(type->second)) {
+      if (const auto number = number_written(type->second)) {
         out.number = Polynomial::constant(*number);
         return out;
       }
@@ -208,7 +204,7 @@ AccessWalker::Value AccessWalker::name_value(const CodeNode& at) {
 AccessWalker::Value AccessWalker::member_constant(const std::string& name,
                                                   const std::string& text) {
   constexpr size_t kMaxResolving = 8, kLongestText = 2000;
-  const bool again = std::find(resolving_.begin(), resolving_.end(), name) != resolving_.end();
+  const bool again = contains(resolving_, name);
   if (again || resolving_.size() >= kMaxResolving || text.size() > kLongestText) {
     Value out;
     out.number = Polynomial::symbol(space_.uniform(name.substr(0, kLongestText)));

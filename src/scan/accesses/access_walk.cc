@@ -121,7 +121,7 @@ void AccessWalker::statement(uint32_t id) {
 
 void AccessWalker::declare(uint32_t id) {
   const CodeNode at = node(id);
-  const bool in_shared_memory = at.text.find("__shared__") != std::string::npos;
+  const bool in_shared_memory = holds(at.text, "__shared__");
   const std::string type = plain_type(at.text);
   for (const uint32_t child : at.children) {
     const CodeNode& declarator = node(child);
@@ -130,9 +130,9 @@ void AccessWalker::declare(uint32_t id) {
     Value made;
     made.local = true;
     made.loops = static_cast<int>(loops_.size());
-    const bool stars = declarator.extra.find('*') != std::string::npos;
-    const bool array = declarator.extra.find('[') != std::string::npos;
-    const bool changes = declarator.extra == "&" && at.text.find("const") == std::string::npos;
+    const bool stars = holds(declarator.extra, '*');
+    const bool array = holds(declarator.extra, '[');
+    const bool changes = declarator.extra == "&" && !holds(at.text, "const");
     const auto bound =
         changes && !declarator.children.empty() ? bound_to(declarator.children[0]) : std::nullopt;
     if (bound) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text_parts.h"
 #include "scan/cpp/tree/code_tree.h"
 #include "scan/facts/code_facts.h"
 
@@ -24,7 +24,7 @@ struct DeviceFunction {
   std::vector<std::string> template_parameters;
 
   bool is_template_parameter(std::string_view word) const {
-    return std::ranges::find(template_parameters, word) != template_parameters.end();
+    return contains(template_parameters, word);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text_parts.h"
 #include "scan/accesses/index_parts.h"
 
 namespace fathom {
@@ -178,7 +179,7 @@ std::vector<Symbol> IndexSpace::varying(const Polynomial& value) const {
     for (const auto& [symbol, power] : product) {
       const Kind kind = facts_[symbol].kind;
       const bool varies = kind == Kind::kLoaded || !facts_[symbol].parts.empty();
-      if (varies && std::find(out.begin(), out.end(), symbol) == out.end()) out.push_back(symbol);
+      if (varies && !contains(out, symbol)) out.push_back(symbol);
     }
   }
   return out;

@@ -1,6 +1,5 @@
 // The expressions of TritonWalker.
 #include <algorithm>
-#include <charconv>
 
 #include "scan/accesses/triton_walker.h"
 #include "scan/facts/code_names.h"
@@ -26,8 +25,7 @@ TritonWalker::Value TritonWalker::computed(std::string name,
 
 void TritonWalker::add_tiles(Value& to, const Value& from) {
   for (const Symbol tile : from.tiles) {
-    if (std::find(to.tiles.begin(), to.tiles.end(), tile) == to.tiles.end())
-      to.tiles.push_back(tile);
+    if (!contains(to.tiles, tile)) to.tiles.push_back(tile);
   }
 }
 
@@ -92,13 +90,9 @@ TritonWalker::Value TritonWalker::value(NodeId id) {
 
 TritonWalker::Value TritonWalker::number(std::string_view text) {
   Value out;
-  int64_t whole = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
-  if (error == std::errc() && end == text.data() + text.size()) {
-    out.number = Polynomial::constant(static_cast<double>(whole));
-  } else {
-    out.real = true;
-  }
+  const auto whole = number_in<int64_t>(text);
+  if (whole) out.number = Polynomial::constant(static_cast<double>(*whole));
+  out.real = !whole;
   return out;
 }
 
@@ -299,8 +293,7 @@ TritonWalker::Value TritonWalker::other_call(NodeId id, std::string_view name,
     if (tree_.kind(tree_.child(id)) == NodeKind::kAttribute)
       return value(tree_.child(tree_.child(id)));
   }
-  if ((name == "cast" || name == "multiple_of" || name == "max_contiguous" ||
-       name == "expand_dims" || name == "broadcast_to") &&
+  if (is_one_of(name, {"cast", "multiple_of", "max_contiguous", "expand_dims", "broadcast_to"}) &&
       !given.empty()) {
     return given[0];
   }

@@ -53,8 +53,7 @@ void TritonWalker::parameters(NodeId list) {
     names_[name] = value;
     parameters_.insert(name);
     // x: tl.constexpr is no pointer.
-    if ((tree_[one].flags & python::kHasAnnotation) != 0 &&
-        written(one).find("constexpr") != std::string::npos)
+    if ((tree_[one].flags & python::kHasAnnotation) != 0 && holds(written(one), "constexpr"))
       numbers_.insert(name);
   }
 }
@@ -332,7 +331,7 @@ std::string TritonWalker::flag_text(NodeId test, bool holds) const {
     const std::string_view op = tree_.extra(test);
     if (op == "is" && written(right) == "None") {
       // `is not None` begins with the same word.
-      const bool given = written(test).find(" is not ") != std::string::npos;
+      const bool given = fathom::holds(written(test), " is not ");
       const std::string name = name_of(left);
       return name.empty() ? none : given == holds ? name : "!(" + name + ")";
     }
@@ -439,9 +438,7 @@ std::string TritonWalker::array_of(Polynomial& where) const {
     if (!space_.is_uniform(term)) continue;
     const std::string name = space_.text(term);
     if (!may_be_pointer(name)) continue;
-    const bool says_so = name.find("ptr") != std::string::npos ||
-                         name.find("Ptr") != std::string::npos ||
-                         name.find("PTR") != std::string::npos;
+    const bool says_so = holds(name, "ptr") || holds(name, "Ptr") || holds(name, "PTR");
     ++candidates;
     named += says_so ? 1 : 0;
     if (!found.empty() && !says_so) continue;

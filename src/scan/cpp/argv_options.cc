@@ -37,8 +37,7 @@ class ArgvOptions {
     for (size_t i = 0; i + 2 < source_.size(); ++i) {
       if (source_.is(i, "main") && source_.is(i + 1, "(")) main_parameters(i + 1);
       // vector<string> args(argv + 1, argv + argc); for (auto& arg : args); string arg = argv[i];
-      const bool gets = source_.is(i + 1, "=") || source_.is(i + 1, "(") ||
-                        source_.is(i + 1, "{") || source_.is(i + 1, ":");
+      const bool gets = source_.is_any(i + 1, {"=", "(", "{", ":"});
       if (gets && source_.is_name(i)) binding(i);
     }
   }
@@ -57,8 +56,7 @@ class ArgvOptions {
     const std::string_view bound = source_.at(name);
     size_t at = name + 2;
     // = std::string(argv[i])
-    while (source_.is(at, "std") || source_.is(at, "::") || source_.is(at, "string") ||
-           source_.is(at, "string_view") || source_.is(at, "(")) {
+    while (source_.is_any(at, {"std", "::", "string", "string_view", "("})) {
       if (++at > name + 8) return;
     }
     if (!is_vector(at)) return;
@@ -88,9 +86,7 @@ class ArgvOptions {
   void compared_value(size_t equals) {
     if (equals == 0) return;
     size_t written = equals + 1;  // opt == std::string("--batch")
-    while (written < equals + 5 && (source_.is(written, "std") || source_.is(written, "::") ||
-                                    source_.is(written, "string") || source_.is(written, "(")))
-      ++written;
+    while (written < equals + 5 && source_.is_any(written, {"std", "::", "string", "("})) ++written;
     if (written >= source_.size()) return;
     const bool right = source_.tokens[written].kind == TokenKind::kString;
     const bool left = source_.tokens[equals - 1].kind == TokenKind::kString;
@@ -106,8 +102,7 @@ class ArgvOptions {
 
   // arg.starts_with("--batch="), arg.rfind("--batch=", 0), arg.compare("--batch")
   void compared_begin(size_t dot) {
-    const bool known = source_.is(dot + 1, "starts_with") || source_.is(dot + 1, "rfind") ||
-                       source_.is(dot + 1, "find") || source_.is(dot + 1, "compare");
+    const bool known = source_.is_any(dot + 1, {"starts_with", "rfind", "find", "compare"});
     if (!known || !source_.is(dot + 2, "(") || dot + 4 >= source_.size()) return;
     size_t text = dot + 3;
     // compare(0, 8, "--batch=")

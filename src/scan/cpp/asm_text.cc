@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
+
 namespace fathom::cpp {
 namespace {
 
-bool is_asm_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // The text of an asm statement with the line of each byte.
 struct AsmText {
@@ -182,7 +182,7 @@ uint32_t bytes_moved(const AsmInstruction& instruction, const std::vector<std::s
   uint32_t elements = 1, bits = 0;
   for (size_t i = mnemonic.find('.'); i < mnemonic.size(); i = mnemonic.find('.', i + 1)) {
     const std::string_view part = mnemonic.substr(i + 1);
-    if (part.size() < 2 || !is_asm_digit(part[1])) continue;
+    if (part.size() < 2 || !is_digit(part[1])) continue;
     if (part[0] == 'v') elements = number_at(part.substr(1));
     if (part[0] == 'b' || part[0] == 'u' || part[0] == 's' || part[0] == 'f') {
       bits = number_at(part.substr(1));
@@ -193,19 +193,17 @@ uint32_t bytes_moved(const AsmInstruction& instruction, const std::vector<std::s
 
 std::string matrix_shape(std::string_view name) {
   const auto number_end = [&](size_t at) {
-    while (at < name.size() && is_asm_digit(name[at])) ++at;
+    while (at < name.size() && is_digit(name[at])) ++at;
     return at;
   };
   for (size_t i = 0; i < name.size(); ++i) {
-    const bool spelled = name[i] == 'm' && i + 1 < name.size() && is_asm_digit(name[i + 1]);
-    if (!spelled && (!is_asm_digit(name[i]) || (i > 0 && is_asm_digit(name[i - 1])))) continue;
+    const bool spelled = name[i] == 'm' && i + 1 < name.size() && is_digit(name[i + 1]);
+    if (!spelled && (!is_digit(name[i]) || (i > 0 && is_digit(name[i - 1])))) continue;
     const size_t m = spelled ? i + 1 : i;
     const size_t n = number_end(m) + 1;
-    if (n >= name.size() || name[n - 1] != (spelled ? 'n' : 'x') || !is_asm_digit(name[n]))
-      continue;
+    if (n >= name.size() || name[n - 1] != (spelled ? 'n' : 'x') || !is_digit(name[n])) continue;
     const size_t k = number_end(n) + 1;
-    if (k >= name.size() || name[k - 1] != (spelled ? 'k' : 'x') || !is_asm_digit(name[k]))
-      continue;
+    if (k >= name.size() || name[k - 1] != (spelled ? 'k' : 'x') || !is_digit(name[k])) continue;
     return "m" + std::string(name.substr(m, n - 1 - m)) + "n" +
            std::string(name.substr(n, k - 1 - n)) + "k" +
            std::string(name.substr(k, number_end(k) - k));

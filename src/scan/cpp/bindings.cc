@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text_parts.h"
 #include "scan/cpp/words.h"
 
 namespace fathom::cpp {
@@ -38,8 +39,7 @@ class BindingFinder {
         exported_function(i);
       } else if (word == "set_body_typed" && code_.is(i - 1, ".")) {
         global_function(i);
-      } else if ((word == "def" || word == "impl" || word == "def_static" || word == "op" ||
-                  word == "def_packed") &&
+      } else if (is_one_of(word, {"def", "impl", "def_static", "op", "def_packed"}) &&
                  (code_.is(i - 1, ".") || code_.is(i - 1, "->"))) {
         registration(i);
       }
@@ -84,15 +84,15 @@ class BindingFinder {
     std::string via = "pybind11", module;
     if (around_ != nullptr && name <= around_->body_last) {
       const std::string& macro = around_->name;
-      if (macro.find("TORCH_LIBRARY") != std::string::npos) {
+      if (holds(macro, "TORCH_LIBRARY")) {
         const std::string library = around_->parameters.substr(0, around_->parameters.find(','));
-        if (exported.find("::") == std::string::npos) exported = library + "::" + exported;
+        if (!holds(exported, "::")) exported = library + "::" + exported;
         via = macro;
       } else if (macro == "PYBIND11_MODULE" || macro == "NB_MODULE") {
         via = macro;
         module = around_->parameters.substr(0, around_->parameters.find_first_of(", "));
         if (is_all_caps(module)) module.clear();
-      } else if (macro.find("PYBIND11") != std::string::npos || macro.starts_with("TVM_FFI")) {
+      } else if (holds(macro, "PYBIND11") || macro.starts_with("TVM_FFI")) {
         via = macro;
       }
     }
@@ -148,8 +148,7 @@ class BindingFinder {
     for (const Function& function : definitions_.functions) {
       const auto& attributes = function.attributes;
       if (function.kind != FunctionKind::kHost || !function.defined) continue;
-      if (std::find(attributes.begin(), attributes.end(), "extern \"C\"") == attributes.end())
-        continue;
+      if (!contains(attributes, "extern \"C\"")) continue;
       found_.push_back({function.name, function.name, "extern \"C\"", function.line_name});
     }
     std::stable_sort(found_.begin(), found_.end(),

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/glob.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 
 extern const std::string_view code_patterns_tsv;
@@ -122,7 +123,7 @@ void PatternTable::index(uint16_t matcher) {
 }
 
 void PatternTable::add_name(NameIndex& names, std::string_view pattern, uint16_t matcher) {
-  if (pattern.size() == 1 || pattern.find('*') == std::string_view::npos) {
+  if (pattern.size() == 1 || !holds(pattern, '*')) {
     auto& exact = names.exact[pattern];
     if (exact.empty() || exact.back() != matcher) exact.push_back(matcher);
   } else if (pattern[0] == '*') {

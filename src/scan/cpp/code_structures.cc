@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "scan/cpp/token_pattern.h"
 #include "scan/cpp/tree/body_trees.h"
 
@@ -16,11 +17,11 @@ std::string short_source(const TokenList& source, size_t first, size_t last) {
 }
 
 bool name_holds(std::string_view name, std::string_view lower_case_word) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   if (name.size() < lower_case_word.size()) return false;
   for (size_t at = 0; at <= name.size() - lower_case_word.size(); ++at) {
     size_t same = 0;
-    while (same < lower_case_word.size() && lower(name[at + same]) == lower_case_word[same]) ++same;
+    while (same < lower_case_word.size() && small_letter(name[at + same]) == lower_case_word[same])
+      ++same;
     if (same == lower_case_word.size()) return true;
   }
   return false;

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/ascii.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 #include "scan/cpp/option_calls.h"
 #include "scan/cpp/option_syntax.h"
@@ -21,11 +23,8 @@ bool is_variable_name(std::string_view text) {
 }
 
 bool names_environment(std::string_view function) {
-  if (function.find('v') == std::string_view::npos && function.find('V') == std::string_view::npos)
-    return false;
-  std::string lower(function);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
+  if (!holds(function, 'v') && !holds(function, 'V')) return false;
+  const std::string lower = small_letters(function);
   // "getenv", "env_or", "GetEnvInt", but not "environment" or "envelope".
   const size_t at = lower.find("env");
   if (at == std::string::npos || lower.substr(at).starts_with("envelope") ||
@@ -34,11 +33,8 @@ bool names_environment(std::string_view function) {
   }
   // setenv and its like write it.
   const std::string_view before = std::string_view(lower).substr(0, at);
-  for (const std::string_view writes :
-       {"set", "set_", "put", "put_", "unset", "unset_", "clear_", "clear", "push_", "export_"}) {
-    if (before.ends_with(writes)) return false;
-  }
-  return true;
+  return !ends_with_any(before, {"set", "set_", "put", "put_", "unset", "unset_", "clear_", "clear",
+                                 "push_", "export_"});
 }
 
 class OptionFinder {
@@ -213,7 +209,7 @@ class OptionFinder {
 
   std::string text(const std::vector<OptionRange>& args, size_t at) const {
     if (at >= args.size()) return "";
-    return literal_of(source_, args[at]).value_or(source_.source(args[at].first, args[at].last));
+    return text_of(source_, args[at]);
   }
 
   void read_template_type(size_t name, Option& option) const {
@@ -230,9 +226,7 @@ class OptionFinder {
         if (!source_.is(i + 1, "(")) continue;
         const OptionRange inside{i + 2, range.last - 1};
         if (source_.is(i, "desc")) option.help = literal_of(source_, inside).value_or("");
-        if (source_.is(i, "init"))
-          option.default_value =
-              literal_of(source_, inside).value_or(source_.source(inside.first, inside.last));
+        if (source_.is(i, "init")) option.default_value = text_of(source_, inside);
       }
     }
   }
@@ -249,12 +243,9 @@ class OptionFinder {
       const auto arguments = open ? option_arguments(source_, *open) : std::nullopt;
       if (!arguments) return;
       const auto given = [&] { return text(arguments->ranges, 0); };
-      if (source_.is(name, "help") || source_.is(name, "description") ||
-          source_.is(name, "describe"))
-        option.help = given();
-      const bool is_default = source_.is(name, "default_value") ||
-                              source_.is(name, "default_val") || source_.is(name, "default_str") ||
-                              source_.is(name, "set_default");
+      if (source_.is_any(name, {"help", "description", "describe"})) option.help = given();
+      const bool is_default =
+          source_.is_any(name, {"default_value", "default_val", "default_str", "set_default"});
       if (is_default && !arguments->ranges.empty()) option.default_value = given();
       if (source_.is(name, "implicit_value") || source_.is(name, "flag")) is_switch_ = true;
       close = arguments->close;

@@ -1,5 +1,6 @@
 #include "scan/cpp/declarations.h"
 
+#include "base/text_parts.h"
 #include "scan/cpp/words.h"
 
 namespace fathom::cpp {
@@ -63,8 +64,8 @@ std::optional<Candidate> candidate_at(const Header& header, size_t brackets) {
 }
 
 bool ends_declarator(std::string_view word) {
-  return word == "const" || word == "noexcept" || word == "override" || word == "final" ||
-         word == "requires" || word == "volatile" || word == "try" || word == "throw";
+  return is_one_of(
+      word, {"const", "noexcept", "override", "final", "requires", "volatile", "try", "throw"});
 }
 
 // A macro before the name, `BOUNDS(128) void f(int x)`, has brackets too.
@@ -114,7 +115,7 @@ std::string qualifiers(const Header& header, const Candidate& name) {
 bool is_device_word(std::string_view word, const std::set<std::string, std::less<>>& known) {
   if (word == "__device__" || known.contains(word)) return true;
   // CUTLASS_DEVICE and its kin, whose definitions may lie outside the repository.
-  return is_all_caps(word) && word.find("DEVICE") != std::string_view::npos;
+  return is_all_caps(word) && holds(word, "DEVICE");
 }
 
 // Reads what stands before the name, and after the parameters, word by word.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text_parts.h"
 #include "scan/cpp/brackets.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/tokens.h"
@@ -23,6 +24,9 @@ struct Header {
   std::string_view at(size_t item) const { return source.at(items[item]); }
   bool is(size_t item, std::string_view wanted) const {
     return item < items.size() && at(item) == wanted;
+  }
+  bool is_any(size_t item, std::initializer_list<std::string_view> wanted) const {
+    return item < items.size() && is_one_of(at(item), wanted);
   }
   bool is_name(size_t item) const { return item < items.size() && source.is_name(items[item]); }
   uint32_t line(size_t item) const { return source.tokens[items[item]].line; }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text_parts.h"
 #include "scan/cpp/brackets.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/declarations.h"
@@ -173,11 +174,9 @@ class DefinitionFinder {
   bool begins_anew(std::string_view word) const {
     if (word == "template") {
       const std::string_view before = source_.at(header_.items.back());
-      return before != "." && before != "->" && before != "::" && before != "<" &&
-             before != "extern";
+      return !is_one_of(before, {".", "->", "::", "<", "extern"});
     }
-    return (word == "namespace" || word == "struct" || word == "class" || word == "union" ||
-            word == "enum" || word == "using" || word == "typedef") &&
+    return is_one_of(word, {"namespace", "struct", "class", "union", "enum", "using", "typedef"}) &&
            only_macros_before();
   }
 
@@ -375,8 +374,7 @@ class DefinitionFinder {
     function.file_local =
         !method && (function.file_local || (!scopes_.empty() && scopes_.back().file_local));
     if (!scopes_.empty() && scopes_.back().c_names && function.kind != FunctionKind::kDevice &&
-        std::find(function.attributes.begin(), function.attributes.end(), kCName) ==
-            function.attributes.end()) {
+        !contains(function.attributes, kCName)) {
       function.attributes.emplace_back(kCName);
     }
     function.scope = join_scopes(scope(), function.scope);

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/glob.h"
+#include "base/text_parts.h"
 #include "scan/cpp/asm_text.h"
 #include "scan/cpp/python_tokens.h"
 #include "scan/cpp/token_pattern.h"
@@ -236,8 +237,7 @@ std::vector<PatternHit> find_attribute_patterns(std::span<const std::string> att
       const PatternMatcher& matcher = table.matchers()[row];
       for (size_t i = 0; i < source.size(); ++i) {
         const std::string_view name = source.at(i);
-        if (!source.is_name(i) || std::find(matcher.patterns.begin(), matcher.patterns.end(),
-                                            name) == matcher.patterns.end()) {
+        if (!source.is_name(i) || !contains(matcher.patterns, name)) {
           continue;
         }
         hits.push_back({table.patterns()[matcher.pattern].id,

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/text_parts.h"
 #include "scan/cpp/pointer_names.h"
 
 namespace fathom::cpp {
@@ -101,7 +102,7 @@ void add_functions(BodyTrees& trees, const Definitions& definitions, const Class
       }
     }
     if (!function.expansion.empty()) read_expansion(function, unit, hits);
-    if (function.template_parameters.find('=') != std::string::npos) {
+    if (holds(function.template_parameters, '=')) {
       for (Reference& one : find_references(function.template_parameters, function.line_first))
         unit.references.push_back(std::move(one));
     }

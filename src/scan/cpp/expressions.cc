@@ -27,6 +27,15 @@ std::vector<Range> arguments_of(const Code& code, size_t open) {
   return split_arguments(code, {open + 1, code.brackets.partner(open)});
 }
 
+std::vector<std::string> listed_arguments(std::string_view text) {
+  const TokenList tokens = lex(text);
+  const Brackets brackets(tokens);
+  const Code code{tokens, brackets};
+  std::vector<std::string> out;
+  for (const Range& one : split_arguments(code, {0, tokens.size()})) out.push_back(code.text(one));
+  return out;
+}
+
 Range value_from(const Code& code, size_t first) {
   constexpr size_t kMaxTokens = 4000;  // longer values are tables
   size_t i = first;

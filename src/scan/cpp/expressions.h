@@ -20,6 +20,9 @@ struct Code {
   const Brackets& brackets;
 
   bool is(size_t i, std::string_view wanted) const { return source.is(i, wanted); }
+  bool is_any(size_t i, std::initializer_list<std::string_view> wanted) const {
+    return source.is_any(i, wanted);
+  }
   std::string text(Range range) const { return source.source(range.first, range.last); }
   // The token after what begins at `i`: past a bracket's partner, or one on.
   size_t past(size_t i) const {
@@ -32,6 +35,9 @@ std::vector<Range> arguments_of(const Code& code, size_t open);
 
 // The arguments inside a range, cut at its commas.
 std::vector<Range> split_arguments(const Code& code, Range inside);
+
+// "a, f(b, c)" → "a", "f(b, c)"
+std::vector<std::string> listed_arguments(std::string_view text);
 
 // From the token after = or the like to the ; , or closing bracket that ends the value.
 Range value_from(const Code& code, size_t first);

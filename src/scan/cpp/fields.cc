@@ -1,8 +1,8 @@
 #include "scan/cpp/fields.h"
 
 #include <algorithm>
-#include <array>
 
+#include "base/text_parts.h"
 #include "scan/cpp/references.h"
 #include "scan/cpp/words.h"
 
@@ -32,9 +32,8 @@ class FieldReader {
  private:
   void statement(const std::string& owner, size_t first, size_t last) {
     constexpr size_t kMost = 20000;
-    constexpr std::array<std::string_view, 6> before = {"const",     "static", "mutable",
-                                                        "constexpr", "inline", "volatile"};
-    while (first < last && std::ranges::find(before, code_.source.at(first)) != before.end())
+    while (first < last && is_one_of(code_.source.at(first), {"const", "static", "mutable",
+                                                              "constexpr", "inline", "volatile"}))
       ++first;
     const Path path = path_from(code_, first, last);
     if (!path.valid() || is_keyword(code_.source.at(path.names[0])) ||

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <set>
 
+#include "base/ascii.h"
 #include "scan/cpp/option_calls.h"
 #include "scan/cpp/option_syntax.h"
 #include "scan/cpp/token_pattern.h"
@@ -84,14 +85,10 @@ class GoOptions {
       option.line = source_.tokens[name].line;
       option.names = {std::string(row.prefix) + *spelled};
       option.help = *help;
-      std::string type(row.type);
-      std::transform(type.begin(), type.end(), type.begin(),
-                     [](unsigned char c) { return std::tolower(c); });
+      const std::string type = small_letters(row.type);
       option.type = type == "bool" ? "flag" : type;
       if (row.default_at && *row.default_at < arguments->ranges.size()) {
-        const OptionRange& range = arguments->ranges[*row.default_at];
-        option.default_value =
-            literal_of(source_, range).value_or(source_.source(range.first, range.last));
+        option.default_value = text_of(source_, arguments->ranges[*row.default_at]);
         // StringP("name", "n", …): the letter stands before the default.
         if (*row.default_at == row.at + 2) {
           const auto letter = literal_of(source_, arguments->ranges[row.at + 1]);

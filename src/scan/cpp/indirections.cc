@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text_parts.h"
 #include "scan/cpp/code_structures.h"
 #include "scan/cpp/pointer_names.h"
 #include "scan/cpp/token_pattern.h"
@@ -51,8 +52,8 @@ class Indirections {
     if (!source_.is_name(base)) return std::nullopt;
     const std::string_view name = source_.at(base);
     if (arrays_.is_declared(name) || name_holds(name, "smem") || name_holds(name, "shared") ||
-        name.starts_with("s_") || name.starts_with("sh_") || name == "operator" ||
-        name == "return" || name == "auto" || name == "const") {
+        name.starts_with("s_") || name.starts_with("sh_") ||
+        is_one_of(name, {"operator", "return", "auto", "const"})) {
       return std::nullopt;
     }
     return name;

@@ -88,15 +88,14 @@ class JuliaReader {
     while (at_ < code_.size() && is_part(code_[at_])) ++at_;
     const std::string_view word = std::string_view(code_).substr(begin, at_ - begin);
     if (word[0] != '@' && (before == ':' || before == '.')) return;  // a symbol, a field
-    constexpr std::array<std::string_view, 4> launching = {"@cuda", "@roc", "@metal", "@oneapi"};
-    if (std::ranges::find(launching, word) != launching.end()) return launch(word);
+    if (is_one_of(word, {"@cuda", "@roc", "@metal", "@oneapi"})) return launch(word);
     if (word == "@kernel") marked_ = true;
-    constexpr std::array<std::string_view, 14> opening = {
-        "function", "if",     "for",    "while",      "begin", "let",   "do",
-        "try",      "struct", "module", "baremodule", "macro", "quote", "mutable"};
     if (word == "mutable") return;  // of a struct, which follows
     if (word == "end" && depth_ == 0) return close();
-    if (std::ranges::find(opening, word) == opening.end() || depth_ != 0) return;
+    if (!is_one_of(word, {"function", "if", "for", "while", "begin", "let", "do", "try", "struct",
+                          "module", "baremodule", "macro", "quote", "mutable"}) ||
+        depth_ != 0)
+      return;
     open_.push_back(word == "function" ? function() : kNone);
   }
 
@@ -216,7 +215,7 @@ class JuliaReader {
 std::vector<FoundKernel> find_julia_kernels(std::string_view text) {
   const bool launches = std::ranges::any_of(
       std::array<std::string_view, 5>{"@cuda", "@kernel", "@roc", "@metal", "@oneapi"},
-      [&](std::string_view macro) { return text.find(macro) != std::string_view::npos; });
+      [&](std::string_view macro) { return holds(text, macro); });
   return launches ? JuliaReader(text).run() : std::vector<FoundKernel>();
 }
 

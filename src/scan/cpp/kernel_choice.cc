@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text_parts.h"
 #include "scan/cpp/words.h"
 
 namespace fathom::cpp {
@@ -11,7 +12,7 @@ constexpr int kMaxChoiceSteps = 8;
 constexpr size_t kMaxKernels = 64, kMaxLooks = 64;
 
 void add_once(std::vector<std::string>& list, std::string text) {
-  if (list.size() < kMaxKernels && std::find(list.begin(), list.end(), text) == list.end()) {
+  if (list.size() < kMaxKernels && !contains(list, text)) {
     list.push_back(std::move(text));
   }
 }
@@ -293,7 +294,7 @@ class Chooser {
     for (const Macro& one : around_.definitions.macros) {
       if (one.line < around_.function->line_first || one.line > around_.function->line_last)
         continue;
-      if (one.body.find(name) == std::string::npos || !may_search(one.body.size())) continue;
+      if (!holds(one.body, name) || !may_search(one.body.size())) continue;
       const TokenList body = lex(one.body);
       const Brackets brackets(body);
       named_in({body, brackets}, {0, body.size()});

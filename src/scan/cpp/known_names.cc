@@ -1,5 +1,5 @@
-#include <algorithm>
 
+#include "base/text_parts.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/kernel_choice.h"
 #include "scan/cpp/launches.h"
@@ -36,7 +36,7 @@ void add_wrapper(const Class& one, KnownNames& known) {
   if (one.template_parameters.empty() || one.bases.empty()) return;
   const std::vector<std::string> names = parameter_names(one.template_parameters);
   for (size_t k = 0; k < names.size(); ++k) {
-    if (std::find(one.bases.begin(), one.bases.end(), names[k]) != one.bases.end()) {
+    if (contains(one.bases, names[k])) {
       known.class_wrappers.emplace(one.name, k);
     }
   }
@@ -71,9 +71,7 @@ void add_choosers(const std::vector<const Definitions*>& files, KnownNames& know
       if (!known.kernels.contains(colons == std::string::npos ? name : name.substr(colons + 2)))
         continue;
       std::vector<std::string>& chosen = known.kernel_choosers[function];
-      if (chosen.size() < kMostChosen &&
-          std::find(chosen.begin(), chosen.end(), name) == chosen.end())
-        chosen.push_back(name);
+      if (chosen.size() < kMostChosen && !contains(chosen, name)) chosen.push_back(name);
     }
   }
 }

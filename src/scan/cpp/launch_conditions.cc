@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text_parts.h"
 #include "scan/cpp/token_pattern.h"
 
 namespace fathom::cpp {
@@ -101,10 +102,7 @@ class ConditionReader {
       return source_.is(first - 1, "]");
     }
     // [&] { … } is inside something; do { and bare blocks are too.
-    return source_.is(before, "]") || source_.is(before, ",") || source_.is(before, ";") ||
-           source_.is(before, "{") || source_.is(before, "}") || source_.is(before, "(") ||
-           source_.is(before, ":") || source_.is(before, "else") || source_.is(before, "do") ||
-           source_.is(before, "try");
+    return source_.is_any(before, {"]", ",", ";", "{", "}", "(", ":", "else", "do", "try"});
   }
 
   static bool is_macro(std::string_view name) {
@@ -163,7 +161,7 @@ class ConditionReader {
 
   void add(std::string text) {
     if (text.size() > kLongestCondition) return;
-    if (std::find(out_.begin(), out_.end(), text) == out_.end()) out_.push_back(std::move(text));
+    if (!contains(out_, text)) out_.push_back(std::move(text));
   }
 
   const TokenList& source_;

@@ -1,7 +1,8 @@
 #include "scan/cpp/launch_config.h"
 
 #include <array>
-#include <cctype>
+
+#include "base/text_parts.h"
 
 namespace fathom::cpp {
 namespace {
@@ -111,7 +112,7 @@ class ConfigReader {
                                           Part::kStream, Part::kAttributes, Part::kCount};
     constexpr std::array<Part, 5> cutlass = {Part::kGrid, Part::kBlock, Part::kCluster,
                                              Part::kSharedMemory, Part::kStream};
-    const bool of_cutlass = type.find("Cluster") != std::string_view::npos;
+    const bool of_cutlass = holds(type, "Cluster");
     const std::vector<Range> arguments = arguments_of(in.code, open);
     for (size_t k = 0; k < arguments.size() && k < 12; ++k) {
       const Range& one = arguments[k];
@@ -196,9 +197,7 @@ class ConfigReader {
   }
 
   void add_attribute(const Place& in, const Attribute& attribute) {
-    const auto about = [&](std::string_view word) {
-      return attribute.id.find(word) != std::string::npos;
-    };
+    const auto about = [&](std::string_view word) { return holds(attribute.id, word); };
     std::string condition = branch_condition(in, attribute.token);
     if (condition.empty()) condition = count_condition();
     using Kind = LaunchAttribute::Kind;

@@ -1,26 +1,16 @@
 #include <algorithm>
 
 #include "scan/cpp/launches.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom::cpp {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return out;
-}
 
 std::optional<size_t> position_of_named(const std::vector<std::string>& names,
                                         std::string_view name) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end() || name.empty()) return std::nullopt;
   return static_cast<size_t>(found - names.begin());
-}
-
-std::string_view last_scope(std::string_view scope) {
-  const size_t colons = scope.rfind("::");
-  return colons == std::string_view::npos ? scope : scope.substr(colons + 2);
 }
 
 // What the helper's own launch has, its condition as the parameter that decides.
@@ -38,8 +28,8 @@ void read_constructor(const Function& constructor, LaunchHelper& helper) {
     if (!into) into = at;
   };
   for (size_t k = 0; k < names.size(); ++k) {
-    const std::string name = lower(names[k]);
-    const auto about = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+    const std::string name = small_letters(names[k]);
+    const auto about = [&](std::string_view word) { return holds(name, word); };
     if (about("grid")) {
       take(helper.grid, k);
     } else if (about("block") || about("thread") || about("cta")) {
@@ -78,7 +68,7 @@ class HelperReader {
     for (const LaunchAttribute& attribute : launch.attributes) {
       helper.attributes.push_back(attribute_of(attribute, parameters));
     }
-    const std::string_view owner = last_scope(function.scope);
+    const std::string_view owner = last_name(function.scope);
     if (found.choice.class_parameter) {
       helper.name = owner;
       helper.of_class = true;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text_parts.h"
 #include "scan/cpp/launch_finder.h"
 
 namespace fathom::cpp {
@@ -39,9 +40,7 @@ size_t list_around(const Code& code, size_t at) {
 const Macro* LaunchFinder::find_macro(std::string_view name, uint32_t line,
                                       std::optional<size_t> arguments) const {
   if (const Macro* macro = macros_.find(name, line)) return macro;
-  const auto others = known_.launch_macros.find(name);
-  if (others == known_.launch_macros.end()) return nullptr;
-  for (const Macro& macro : others->second) {
+  for (const Macro& macro : value_or_empty(known_.launch_macros, name)) {
     if (!arguments || takes_arguments(macro, *arguments)) return &macro;
   }
   return nullptr;
@@ -88,9 +87,7 @@ size_t LaunchFinder::handed_over(const Place& place, int depth) {
     if (const Macro* macro = find_macro(name, line, count)) return macro;
     const Macro* own = all_macros_.find(name, line);
     if (own != nullptr) return calls_parameter(*own) ? own : nullptr;
-    const auto others = known_.passing_macros.find(name);
-    if (others == known_.passing_macros.end()) return nullptr;
-    for (const Macro& macro : others->second) {
+    for (const Macro& macro : value_or_empty(known_.passing_macros, name)) {
       if (takes_arguments(macro, count)) return &macro;
     }
     return nullptr;

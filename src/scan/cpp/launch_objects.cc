@@ -6,9 +6,8 @@ namespace fathom::cpp {
 namespace {
 
 bool sounds_like_kernel(std::string_view parameter) {
-  std::string lower(parameter);
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return lower.find("kernel") != std::string::npos || lower.find("func") != std::string::npos;
+  const std::string lower = small_letters(parameter);
+  return holds(lower, "kernel") || holds(lower, "func");
 }
 
 void fill_from_helper(const Place& place, const LaunchHelper& helper,

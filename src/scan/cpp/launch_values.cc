@@ -1,6 +1,5 @@
 #include "scan/cpp/launch_values.h"
 
-#include <algorithm>
 #include <set>
 
 #include "scan/cpp/references.h"
@@ -98,9 +97,7 @@ const LaunchValues::Around& LaunchValues::around(const Launch& launch) {
     out.parameters.insert(std::move(parameter.name));
   for (std::string& name : template_parameter_names(function.template_parameters))
     out.parameters.insert(std::move(name));
-  const auto classes = classes_.find(last_name(function.scope));
-  if (classes == classes_.end()) return out;
-  for (const Class* type : classes->second)
+  for (const Class* type : value_or_empty(classes_, last_name(function.scope)))
     add_defaults(type->template_parameters, type->line_first);
   return out;
 }
@@ -141,9 +138,7 @@ std::optional<LocalValue> LaunchValues::find(const std::string& name, const Arou
 
 std::optional<LocalValue> LaunchValues::only_constant(const std::string& name) const {
   std::optional<LocalValue> found;
-  const auto known = constants_.find(name);
-  if (known == constants_.end()) return found;
-  for (const LocalValue& constant : known->second) {
+  for (const LocalValue& constant : value_or_empty(constants_, name)) {
     if (constant.text == name) continue;
     if (found && found->text != constant.text) return std::nullopt;
     found = constant;
@@ -152,15 +147,13 @@ std::optional<LocalValue> LaunchValues::only_constant(const std::string& name) c
 }
 
 std::optional<LocalValue> LaunchValues::returned_by(const std::string& name) const {
-  const auto known = functions_.find(name);
-  if (known == functions_.end()) return std::nullopt;
-  for (const Function* function : known->second) {
+  for (const Function* function : value_or_empty(functions_, name)) {
     if (function->body_last <= function->body_first + 3) continue;
     const size_t first = function->body_first + 1, last = function->body_last;
     if (last - first > kMaxLaunchTokens) continue;
     if (!source_.is(first, "return") || !source_.is(last - 1, ";")) continue;
     const std::string text = source_.source(first + 1, last - 1);
-    if (text.find(';') != std::string::npos) continue;
+    if (holds(text, ';')) continue;
     std::string spelled = name + "(";
     for (const CodeParameter& parameter : code_parameters(function->parameters))
       spelled += (spelled.back() == '(' ? "" : ", ") + parameter.name;

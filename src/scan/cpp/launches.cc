@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text_parts.h"
 #include "scan/cpp/launch_config.h"
 #include "scan/cpp/launch_finder.h"
 
@@ -75,8 +76,7 @@ void LaunchFinder::collect_words() {
 const LaunchFinder::Word* LaunchFinder::word_at(const Code& code, size_t name) const {
   const std::string_view text = code.source.at(name);
   if (!word_sieve_.may_contain(text)) return nullptr;
-  const auto found = words_.find(text);
-  return found == words_.end() ? nullptr : &found->second;
+  return find_value(words_, text);
 }
 
 std::vector<FoundLaunch> LaunchFinder::run() {
@@ -201,7 +201,7 @@ bool LaunchFinder::merged(const Launch& launch) {
         before.block != launch.block || before.attributes != launch.attributes) {
       continue;
     }
-    if (before.template_arguments.find(launch.template_arguments) == std::string::npos &&
+    if (!holds(before.template_arguments, launch.template_arguments) &&
         before.template_arguments.size() < 2000) {
       before.template_arguments += " | " + launch.template_arguments;
     }
@@ -293,7 +293,7 @@ bool launches_directly(const Macro& macro) {
   const bool whole = macro.parameters.has_value();
   if (triple != std::string_view::npos && (whole || body.find(">>>", triple) != body.npos))
     return true;
-  if (body.find("aunch") == std::string_view::npos) return false;  // all of them launch something
+  if (!holds(body, "aunch")) return false;  // all of them launch something
   for (const LaunchCall& call : launch_calls()) {
     const size_t name = call.qualifier.empty() ? body.find(call.name) : body.npos;
     if (name == body.npos) continue;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text_parts.h"
 #include "scan/cpp/directives.h"
 #include "scan/cpp/tokens.h"
 
@@ -152,9 +153,7 @@ class Lexer {
   }
 
   static bool is_string_prefix(std::string_view name) {
-    constexpr std::array<std::string_view, 9> prefixes = {"R",  "L",  "u",  "U",  "u8",
-                                                          "LR", "uR", "UR", "u8R"};
-    return std::find(prefixes.begin(), prefixes.end(), name) != prefixes.end();
+    return is_one_of(name, {"R", "L", "u", "U", "u8", "LR", "uR", "UR", "u8R"});
   }
 
   // at_ is on the opening quote. A string that its line does not close ends with the line.

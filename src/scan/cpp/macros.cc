@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "scan/facts/text_lines.h"
+
 namespace fathom::cpp {
 namespace {
 
@@ -149,17 +151,8 @@ bool takes_arguments(const Macro& macro, size_t count) {
 }
 
 void for_each_name(std::string_view body, const std::function<void(std::string_view)>& each) {
-  const auto is_word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  for (size_t i = 0; i < body.size();) {
-    const size_t begin = i;
-    while (i < body.size() && is_word(body[i])) ++i;
-    if (i == begin) {
-      ++i;
-    } else if (body[begin] > '9') {
-      each(body.substr(begin, i - begin));
-    }
+  for (const std::string_view word : code_words(body)) {
+    if (!is_digit(word[0])) each(word);
   }
 }
 

@@ -1,23 +1,16 @@
 #include "scan/cpp/option_calls.h"
 
-#include <charconv>
 #include <string>
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 
 extern const std::string_view option_calls_tsv, option_tables_tsv;
 
 namespace fathom::cpp {
 namespace {
-
-std::optional<size_t> option_position(std::string_view text) {
-  size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 OptionCall::NameKind name_kind(std::string_view word) {
   if (word == "name") return OptionCall::NameKind::kIdentifier;
@@ -50,12 +43,12 @@ struct OptionCalls {
     call.environment = row[1] == "environment";
     call.field = row[1] == "field";
     call.named_by = name_kind(row[2]);
-    call.at = option_position(row[3]).value_or(0);
+    call.at = number_in<size_t>(row[3]).value_or(0);
     call.prefix = row[4];
-    call.type_at = option_position(row[5]);
+    call.type_at = number_in<size_t>(row[5]);
     if (!call.type_at) call.type = row[5];
-    call.default_at = option_position(row[6]);
-    call.help_at = option_position(row[7]);
+    call.default_at = number_in<size_t>(row[6]);
+    call.help_at = number_in<size_t>(row[7]);
     const size_t open = name.find('{');
     auto& into = go ? of_go : rows;
     if (open == std::string_view::npos) return keep(std::string(name), call, into);
@@ -89,8 +82,7 @@ const std::vector<OptionCall>* rows_of(
     std::string_view name, const std::unordered_map<std::string, std::vector<OptionCall>>& rows) {
   // Longer names than any row's are not made into strings.
   if (name.size() > 60) return nullptr;
-  const auto found = rows.find(std::string(name));
-  return found == rows.end() ? nullptr : &found->second;
+  return find_value(rows, std::string(name));
 }
 
 }  // namespace
@@ -107,10 +99,10 @@ const OptionTable* option_table_of(std::string_view type) {
   static const std::vector<OptionTable> tables = [] {
     std::vector<OptionTable> out;
     for (const std::vector<std::string_view>& row : read_tsv(option_tables_tsv, 5)) {
-      const auto name = option_position(row[1]), letter = option_position(row[2]),
-                 value = option_position(row[3]);
+      const auto name = number_in<size_t>(row[1]), letter = number_in<size_t>(row[2]),
+                 value = number_in<size_t>(row[3]);
       CHECK(name && letter && value);
-      out.push_back({row[0], *name, *letter, *value, option_position(row[4])});
+      out.push_back({row[0], *name, *letter, *value, number_in<size_t>(row[4])});
     }
     return out;
   }();

@@ -1,6 +1,4 @@
 // Options of cxxopts and Boost.Program_options: add_options()("count,n", value<int>(), "how many").
-#include <algorithm>
-#include <cctype>
 
 #include "base/tsv.h"
 #include "scan/cpp/option_syntax.h"
@@ -66,9 +64,7 @@ class ChainReader {
       if (!source_.is(i, "default_value") || !source_.is(i + 1, "(")) continue;
       const auto given = option_arguments(source_, i + 1);
       if (!given || given->ranges.empty() || given->close > range.last) continue;
-      option.default_value =
-          literal_of(source_, given->ranges[0])
-              .value_or(source_.source(given->ranges[0].first, given->ranges[0].last));
+      option.default_value = text_of(source_, given->ranges[0]);
     }
   }
 

@@ -1,9 +1,8 @@
 // Options whose names are a list of strings: option({"-n", "--count"}, "N", "how many", handler).
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <map>
 
+#include "base/text_parts.h"
 #include "scan/cpp/option_syntax.h"
 
 namespace fathom::cpp {
@@ -11,22 +10,10 @@ namespace {
 
 // Whether one of a name's words is of options, or it adds something: common_arg, AddFlag, add.
 bool says_option(std::string_view name) {
-  constexpr auto words =
-      std::to_array<std::string_view>({"arg", "args", "argument", "opt", "option", "options",
-                                       "flag", "switch", "param", "parameter", "add", "cli"});
-  std::string word;
-  const auto is_known = [&] { return std::find(words.begin(), words.end(), word) != words.end(); };
-  for (size_t i = 0; i < name.size(); ++i) {
-    const auto c = static_cast<unsigned char>(name[i]);
-    const bool begins =
-        std::isupper(c) != 0 && i > 0 && std::islower(static_cast<unsigned char>(name[i - 1])) != 0;
-    if (c == '_' || begins) {
-      if (is_known()) return true;
-      word.clear();
-    }
-    if (c != '_') word += static_cast<char>(std::tolower(c));
-  }
-  return is_known();
+  return std::ranges::any_of(words_in_name(name), [](const std::string& word) {
+    return is_one_of(word, {"arg", "args", "argument", "opt", "option", "options", "flag", "switch",
+                            "param", "parameter", "add", "cli"});
+  });
 }
 
 class ListOptions {

@@ -2,11 +2,11 @@
 // }, and keys of a configuration that its own functions read or declare by name:
 // cfg.getInt("threads").
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <iterator>
 #include <map>
 
+#include "base/text_parts.h"
 #include "scan/cpp/option_syntax.h"
 #include "scan/cpp/token_pattern.h"
 
@@ -36,16 +36,10 @@ class RowOptions {
  private:
   // Returns where the rows end.
   size_t table(size_t open) {
-    size_t at = open + 1;
-    while (source_.is(at, "{")) {
-      const auto row = option_arguments(source_, at);
-      if (!row) break;
-      if (auto option = option_of(*row)) found_.push_back(std::move(*option));
-      at = row->close + 1;
-      if (source_.is(at, ",")) ++at;
-      while (at < source_.size() && source_.tokens[at].kind == TokenKind::kDirective) ++at;
-    }
-    return std::max(open, at - 1);
+    const size_t end = for_each_row(source_, open + 1, [&](const OptionArguments& row, size_t) {
+      if (auto option = option_of(row)) found_.push_back(std::move(*option));
+    });
+    return std::max(open, end - 1);
   }
 
   // Names, of which one may be "", and a text for people. Arguments of a compiler have none.
@@ -72,45 +66,24 @@ class RowOptions {
   std::vector<Option> found_;
 };
 
-std::vector<std::string> words_of(std::string_view name) {
-  std::vector<std::string> words(1);
-  for (size_t i = 0; i < name.size(); ++i) {
-    const auto c = static_cast<unsigned char>(name[i]);
-    const bool begins =
-        i > 0 && std::isupper(c) != 0 && std::islower(static_cast<unsigned char>(name[i - 1])) != 0;
-    if ((c == '_' || begins) && !words.back().empty()) words.emplace_back();
-    if (c != '_') words.back() += static_cast<char>(std::tolower(c));
-  }
-  return words;
-}
-
-template <size_t N>
-bool is_in_list(std::string_view word, const std::array<std::string_view, N>& list) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 bool is_settings(std::string_view name) {
-  constexpr auto nouns = std::to_array<std::string_view>(
-      {"cfg", "conf", "config", "configuration", "settings", "params", "parameters", "options"});
-  return is_in_list(words_of(name).back(), nouns);
+  return is_one_of(words_in_name(name).back(), {"cfg", "conf", "config", "configuration",
+                                                "settings", "params", "parameters", "options"});
 }
 
 // getInt, read_bool
 bool reads_value(const std::vector<std::string>& words) {
-  constexpr auto verbs = std::to_array<std::string_view>({"get", "read", "parse", "load"});
-  constexpr auto types = std::to_array<std::string_view>(
-      {"int",  "int32",   "int64", "uint",   "uint32",  "uint64", "long",   "size",
-       "bool", "boolean", "flag",  "float",  "double",  "real",   "string", "str",
-       "enum", "ints",    "bools", "floats", "doubles", "strings"});
-  return words.size() >= 2 && is_in_list(words[0], verbs) && is_in_list(words[1], types);
+  return words.size() >= 2 && is_one_of(words[0], {"get", "read", "parse", "load"}) &&
+         is_one_of(words[1],
+                   {"int",  "int32",   "int64", "uint",   "uint32",  "uint64", "long",   "size",
+                    "bool", "boolean", "flag",  "float",  "double",  "real",   "string", "str",
+                    "enum", "ints",    "bools", "floats", "doubles", "strings"});
 }
 
 // registerParameter, add_option
 bool declares_key(const std::vector<std::string>& words) {
-  constexpr auto verbs = std::to_array<std::string_view>({"register", "declare", "define", "add"});
-  constexpr auto nouns =
-      std::to_array<std::string_view>({"parameter", "param", "option", "setting", "config", "key"});
-  return words.size() == 2 && is_in_list(words[0], verbs) && is_in_list(words[1], nouns);
+  return words.size() == 2 && is_one_of(words[0], {"register", "declare", "define", "add"}) &&
+         is_one_of(words[1], {"parameter", "param", "option", "setting", "config", "key"});
 }
 
 bool is_key(std::string_view text) {
@@ -139,7 +112,7 @@ class KeyOptions {
 
  private:
   void call(size_t name) {
-    const std::vector<std::string> words = words_of(source_.at(name));
+    const std::vector<std::string> words = words_in_name(source_.at(name));
     const bool declares = declares_key(words);
     if (!declares && !reads_value(words)) return;
     const auto open = call_bracket(source_, name);

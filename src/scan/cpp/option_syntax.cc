@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/text_parts.h"
 #include "scan/cpp/token_pattern.h"
 
 namespace fathom::cpp {
@@ -62,6 +63,10 @@ std::optional<std::string> literal_of(const TokenList& source, OptionRange range
   return range.last > range.first ? std::optional(out) : std::nullopt;
 }
 
+std::string text_of(const TokenList& source, OptionRange range) {
+  return literal_of(source, range).value_or(source.source(range.first, range.last));
+}
+
 std::optional<std::vector<std::string>> literals_of(const TokenList& source, OptionRange range) {
   if (range.last < range.first + 3 || !source.is(range.first, "{") ||
       !source.is(range.last - 1, "}")) {
@@ -107,6 +112,18 @@ bool is_prose_text(std::string_view text) {
   return space != std::string_view::npos && space > 0 && space + 1 < text.size();
 }
 
+std::vector<std::string> words_in_name(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (size_t i = 0; i < name.size(); ++i) {
+    const auto c = static_cast<unsigned char>(name[i]);
+    const bool begins =
+        i > 0 && std::isupper(c) != 0 && std::islower(static_cast<unsigned char>(name[i - 1])) != 0;
+    if ((c == '_' || begins) && !words.back().empty()) words.emplace_back();
+    if (c != '_') words.back() += static_cast<char>(std::tolower(c));
+  }
+  return words;
+}
+
 std::string_view type_made_by(std::string_view function) {
   constexpr auto integers =
       std::to_array<std::string_view>({"atoi", "atol", "atoll", "stoi", "stol", "stoll", "stoul",
@@ -115,9 +132,7 @@ std::string_view type_made_by(std::string_view function) {
       std::to_array<std::string_view>({"atof", "stof", "stod", "strtod", "strtof"});
   constexpr auto texts =
       std::to_array<std::string_view>({"strcpy", "strncpy", "strdup", "snprintf"});
-  const auto in = [&](const auto& names) {
-    return std::find(names.begin(), names.end(), function) != names.end();
-  };
+  const auto in = [&](const auto& names) { return contains(names, function); };
   if (in(integers)) return "int";
   if (in(reals)) return "float";
   return in(texts) ? "string" : std::string_view();

@@ -26,8 +26,25 @@ struct OptionArguments {
 };
 std::optional<OptionArguments> option_arguments(const TokenList& source, size_t open);
 
+// The rows of a table, {…}, {…}, from the { at `at` on: calls `row` with each and its {. Returns
+// the token behind the last one.
+template <typename Row>
+size_t for_each_row(const TokenList& source, size_t at, Row row) {
+  while (source.is(at, "{")) {
+    const auto arguments = option_arguments(source, at);
+    if (!arguments) break;
+    row(*arguments, at);
+    at = arguments->close + 1;
+    if (source.is(at, ",")) ++at;
+    while (at < source.size() && source.tokens[at].kind == TokenKind::kDirective) ++at;
+  }
+  return at;
+}
+
 // A literal, adjacent ones joined; none where the argument is anything else.
 std::optional<std::string> literal_of(const TokenList& source, OptionRange range);
+// The same, or the argument as it is written.
+std::string text_of(const TokenList& source, OptionRange range);
 // The elements of {"-a", "--all"}, where all of them are literals; none: it is no such list.
 std::optional<std::vector<std::string>> literals_of(const TokenList& source, OptionRange range);
 // 'x' → "x"; none: it is no character.
@@ -39,6 +56,9 @@ bool is_option_name(std::string_view text);
 void put_long_name_first(std::vector<std::string>& names);
 // Whether text is a sentence or phrase for people and not a value: it has a space between words.
 bool is_prose_text(std::string_view text);
+
+// The words of a name, in small letters: "addOption" and "add_option" → add, option.
+std::vector<std::string> words_in_name(std::string_view name);
 
 // What a function makes of the text of an argument: atoi → int; empty: it is none that we know.
 std::string_view type_made_by(std::string_view function);

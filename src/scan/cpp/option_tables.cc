@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/text_parts.h"
 #include "scan/cpp/option_calls.h"
 #include "scan/cpp/option_syntax.h"
 
@@ -33,14 +34,8 @@ class TableReader {
     constexpr size_t kLongestSize = 12;
     while (open < std::min(source_.size(), type + kLongestSize) && !source_.is(open, "{")) ++open;
     if (!source_.is(open, "{") || !source_.is(open + 1, "{")) return;
-    for (size_t at = open + 1; source_.is(at, "{");) {
-      const auto row = option_arguments(source_, at);
-      if (!row) return;
-      add_row(*rows, at, row->ranges);
-      at = row->close + 1;
-      if (source_.is(at, ",")) ++at;
-      while (at < source_.size() && source_.tokens[at].kind == TokenKind::kDirective) ++at;
-    }
+    for_each_row(source_, open + 1,
+                 [&](const OptionArguments& row, size_t at) { add_row(*rows, at, row.ranges); });
   }
 
   void add_row(const OptionTable& table, size_t at, const std::vector<OptionRange>& row) {
@@ -54,8 +49,8 @@ class TableReader {
       option.names.push_back("-" + *letter);
     if (option.names.empty() || !is_option_name(option.names[0])) return;
     const std::string value = source_.source(row[table.value].first, row[table.value].last);
-    const bool none = value == "0" || value == "NULL" || value == "nullptr" ||
-                      value == "no_argument" || value == "false" || value.ends_with("NONE");
+    const bool none = is_one_of(value, {"0", "NULL", "nullptr", "no_argument", "false"}) ||
+                      value.ends_with("NONE");
     if (none) option.type = "flag";
     if (table.help && *table.help < row.size())
       option.help = literal_of(source_, row[*table.help]).value_or("");
@@ -84,7 +79,7 @@ class TableReader {
   void add_letter(const std::string& name, bool has_value, uint32_t line) {
     if (!letters_.insert(name).second) return;
     for (const Option& option : out_) {
-      if (std::find(option.names.begin(), option.names.end(), name) != option.names.end()) return;
+      if (contains(option.names, name)) return;
     }
     Option option;
     option.source = Option::Source::kTable;

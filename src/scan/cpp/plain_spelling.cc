@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/text_parts.h"
 #include "scan/cpp/tokens.h"
 
 namespace fathom::cpp {
@@ -56,7 +57,7 @@ bool may_hold_digraphs(std::string_view text) {
     const char next = at + 1 < text.size() ? text[at + 1] : '\0';
     if ((at > 0 && text[at - 1] == '<') || next == '>' || next == ':') return true;
   }
-  return text.find("<:") != std::string_view::npos && text.find(":>") != std::string_view::npos;
+  return holds(text, "<:") && holds(text, ":>");
 }
 
 void replace_digraphs(std::string& text) {

@@ -1,13 +1,13 @@
 #include "scan/cpp/pointer_names.h"
 
+#include "base/text_parts.h"
 #include "scan/cpp/brackets.h"
 
 namespace fathom::cpp {
 namespace {
 
 bool ends_declarator(const TokenList& source, size_t at) {
-  return at >= source.size() || source.is(at, ",") || source.is(at, ";") || source.is(at, "=") ||
-         source.is(at, ")") || source.is(at, "[") || source.is(at, "{");
+  return at >= source.size() || source.is_any(at, {",", ";", "=", ")", "[", "{"});
 }
 
 // Whether a * can be part of a type: what stands before it is a type's name, and that begins the
@@ -36,8 +36,7 @@ void read_declarations(const Code& code, size_t first, size_t last, DeclaredPoin
     if (source.is(i, "const")) is_const = true;
     if (!source.is(i, "*") || !follows_a_type(source, i, first)) continue;
     size_t name = i + 1;
-    while (source.is(name, "__restrict__") || source.is(name, "const") ||
-           source.is(name, "__restrict")) {
+    while (source.is_any(name, {"__restrict__", "const", "__restrict"})) {
       ++name;
     }
     if (source.is_name(name) && ends_declarator(source, name + 1))
@@ -57,7 +56,7 @@ DeclaredPointers declared_pointers(const CodeTree& tree) {
       is_const = is_const || source.is(i, "const");
     for (const uint32_t child : node.children) {
       const CodeNode& declared = tree[child];
-      if (declared.extra.find('*') == std::string_view::npos || declared.text.empty()) continue;
+      if (!holds(declared.extra, '*') || declared.text.empty()) continue;
       out.insert_or_assign(std::string(declared.text), is_const);
     }
   }
@@ -86,7 +85,7 @@ std::optional<bool> PointerNames::points_to_const(std::string_view name) const {
 void PointerNames::read() const {
   known_ = true;
   const TokenRange::Surroundings& around = range_.around;
-  if (around.parameters.find('*') != std::string_view::npos) {
+  if (holds(around.parameters, '*')) {
     const TokenList list = lex(around.parameters);
     const Brackets brackets(list);
     read_declarations({list, brackets}, 0, list.size(), parameters_);

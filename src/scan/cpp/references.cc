@@ -4,22 +4,18 @@
 #include <array>
 #include <map>
 
+#include "base/text_parts.h"
 #include "scan/cpp/token_pattern.h"
 #include "scan/cpp/words.h"
 
 namespace fathom::cpp {
 namespace {
 
-template <size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 // What stands where a name could, and is none of the repository's.
 bool is_statement_word(std::string_view name) {
-  constexpr auto others = std::to_array<std::string_view>(
-      {"__attribute__", "defined", "false", "nullptr", "this", "true", "volatile"});
-  return is_keyword(name) || is_builtin_type(name) || is_specifier(name) || is_one_of(name, others);
+  return is_keyword(name) || is_builtin_type(name) || is_specifier(name) ||
+         is_one_of(name,
+                   {"__attribute__", "defined", "false", "nullptr", "this", "true", "volatile"});
 }
 
 // What each template argument of a path begins with, where that is a name.
@@ -35,8 +31,7 @@ std::vector<std::string> argument_names(const Code& code, const Path& path) {
 }
 
 bool is_sign_of_type(const Code& code, size_t i) {
-  return code.is(i, "*") || code.is(i, "&") || code.is(i, "&&") || code.is(i, "const") ||
-         code.is(i, "__restrict__");
+  return code.is_any(i, {"*", "&", "&&", "const", "__restrict__"});
 }
 
 class ReferenceFinder {
@@ -125,8 +120,7 @@ class ReferenceFinder {
 
   // std::thread(f, …), std::async(std::launch::async, f, …): the function that they run.
   void add_started(const Path& callee) {
-    constexpr std::array<std::string_view, 3> starters = {"thread", "jthread", "async"};
-    if (!is_one_of(code_.source.at(callee.names.back()), starters)) return;
+    if (!is_one_of(code_.source.at(callee.names.back()), {"thread", "jthread", "async"})) return;
     for (const Range& one : arguments_of(code_, callee.all.last)) {
       const size_t first = code_.is(one.first, "&") ? one.first + 1 : one.first;
       const Path path = path_from(code_, first, one.last);
@@ -174,10 +168,8 @@ class ReferenceFinder {
     if (before == first_ || code_.source.tokens[before - 1].kind == TokenKind::kDirective)
       return true;
     if (code_.is(before - 1, "(") && before > first_ + 1)
-      return code_.is(before - 2, "for") || code_.is(before - 2, "if") ||
-             code_.is(before - 2, "while");
-    constexpr std::array<std::string_view, 6> ends = {";", "{", "}", ")", ":", "else"};
-    return is_one_of(code_.source.at(before - 1), ends);
+      return code_.is_any(before - 2, {"for", "if", "while"});
+    return is_one_of(code_.source.at(before - 1), {";", "{", "}", ")", ":", "else"});
   }
 
   // auto name = value; for (auto& name : values)
@@ -267,17 +259,17 @@ class ReferenceFinder {
 }  // namespace
 
 std::string class_in(const Code& code, const Path& type) {
-  constexpr std::array<std::string_view, 6> pointers = {
-      "unique_ptr", "shared_ptr", "weak_ptr", "optional", "reference_wrapper", "atomic"};
-  constexpr std::array<std::string_view, 6> lists = {"vector", "array", "deque",
-                                                     "list",   "span",  "initializer_list"};
   constexpr int kDeepest = 4;
   Path at = type;
   std::string lists_around;
   for (int depth = 0; depth < kDeepest; ++depth) {
     const std::string_view last = code.source.at(at.names.back());
-    const bool list = is_one_of(last, lists);
-    if ((!list && !is_one_of(last, pointers)) || at.arguments.back() == SIZE_MAX) break;
+    const bool list =
+        is_one_of(last, {"vector", "array", "deque", "list", "span", "initializer_list"});
+    if ((!list && !is_one_of(last, {"unique_ptr", "shared_ptr", "weak_ptr", "optional",
+                                    "reference_wrapper", "atomic"})) ||
+        at.arguments.back() == SIZE_MAX)
+      break;
     const std::vector<Range> arguments = arguments_of(code, at.arguments.back());
     if (arguments.empty()) break;
     size_t first = arguments[0].first;

@@ -143,9 +143,7 @@ class ClapReader {
   explicit ClapReader(std::string_view text) : text_(text), whole_(text) {}
 
   std::vector<Option> run() {
-    if (whole_.find("clap") == std::string_view::npos &&
-        whole_.find("structopt") == std::string_view::npos)
-      return {};
+    if (!holds(whole_, "clap") && !holds(whole_, "structopt")) return {};
     for (size_t i = 0; i < text_.size() && out_.size() < kMostOptions;) {
       if (text_.at(i) == '"' || text_.at(i) == '\'') {
         i = text_.past_string(i);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text_parts.h"
 #include "scan/cpp/brackets.h"
 #include "scan/cpp/directives.h"
 #include "scan/cpp/found_kernels.h"
@@ -9,10 +10,6 @@ namespace fathom::cpp {
 namespace {
 
 constexpr size_t kLongestHeader = 400;  // tokens between a mark and its kernel's {
-
-bool is_listed(const std::vector<std::string_view>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
 
 class ShaderReader {
  public:
@@ -38,12 +35,12 @@ class ShaderReader {
 
  private:
   bool is_mark(std::string_view word) const {
-    return is_listed(rule_.marks, word) || (words_ != nullptr && words_->contains(word));
+    return contains(rule_.marks, word) || (words_ != nullptr && words_->contains(word));
   }
 
   bool names_a_mark() const {
     for (size_t i = 0; i < source_.size(); ++i) {
-      if (source_.is_name(i) && is_listed(rule_.marks, source_.at(i))) return true;
+      if (source_.is_name(i) && contains(rule_.marks, source_.at(i))) return true;
     }
     return false;
   }
@@ -71,8 +68,8 @@ class ShaderReader {
     size_t first = mark;
     while (first > 0 && mark - first < kLongestHeader) {
       const size_t before = first - 1;
-      if (source_.tokens[before].kind == TokenKind::kDirective || source_.is(before, ";") ||
-          source_.is(before, "}") || source_.is(before, "{"))
+      if (source_.tokens[before].kind == TokenKind::kDirective ||
+          source_.is_any(before, {";", "}", "{"}))
         break;
       first = before;
     }
@@ -82,7 +79,7 @@ class ShaderReader {
   // An attribute's name or a macro, not a function's name: another name follows its brackets.
   bool is_attribute(size_t name, size_t open) const {
     const std::string_view word = source_.at(name);
-    if (takes_attribute_arguments(word) || is_listed(rule_.threads, word)) return true;
+    if (takes_attribute_arguments(word) || contains(rule_.threads, word)) return true;
     const size_t after = past(open);
     return is_all_caps(word) && (source_.is_name(after) || source_.is(after, "["));
   }
@@ -136,7 +133,7 @@ class ShaderReader {
   // "workgroup_size(64)", "numthreads(8, 8, 1)"
   void add_threads(size_t first, size_t last, FoundKernel& kernel) const {
     for (size_t i = first; i + 1 < last; ++i) {
-      if (source_.is_name(i) && is_listed(rule_.threads, source_.at(i)) && source_.is(i + 1, "("))
+      if (source_.is_name(i) && contains(rule_.threads, source_.at(i)) && source_.is(i + 1, "("))
         kernel.attributes.push_back(source_.source(i, past(i + 1)));
     }
   }
@@ -154,8 +151,7 @@ class ShaderReader {
     for (size_t i = 0; i + 1 < source_.size(); ++i) {
       if (!source_.is(i, "layout") || !source_.is(i + 1, "(")) continue;
       std::string text = source_.source(i + 2, past(i + 1) - 1);
-      if (text.find("local_size") != std::string::npos)
-        found_[0].attributes.push_back(std::move(text));
+      if (holds(text, "local_size")) found_[0].attributes.push_back(std::move(text));
     }
   }
 
@@ -171,7 +167,7 @@ class ShaderReader {
 bool qualifies_with(const TokenList& body, const std::vector<std::string_view>& marks) {
   bool marked = false;
   for (size_t i = 0; i < body.size(); ++i) {
-    marked |= body.is_name(i) && is_listed(marks, body.at(i));
+    marked |= body.is_name(i) && contains(marks, body.at(i));
     const bool plain = body.is_name(i) || body.is(i, "(") || body.is(i, ")") || body.is(i, ",") ||
                        body.tokens[i].kind == TokenKind::kString ||
                        body.tokens[i].kind == TokenKind::kNumber;
@@ -187,9 +183,7 @@ void add_kernel_words(const std::vector<Macro>& macros, KernelWords& words) {
     if (macro.parameters) continue;
     for (const ShaderRule& rule : shader_rules()) {
       if (rule.form == ShaderForm::kEntry) continue;
-      const bool named = std::any_of(rule.marks.begin(), rule.marks.end(), [&](auto mark) {
-        return macro.body.find(mark) != std::string::npos;
-      });
+      const bool named = holds_any(macro.body, rule.marks);
       if (named && qualifies_with(lex(macro.body), rule.marks)) words[rule.kind].insert(macro.name);
     }
   }
@@ -209,7 +203,7 @@ std::vector<Macro> macros_of(const TokenList& source) {
 std::vector<FoundKernel> find_shader_kernels(const TokenList& source, const ShaderRule& rule,
                                              std::string_view stem, std::string_view ending,
                                              const KernelWords& words) {
-  return ShaderReader(source, rule, stem, words).run(is_listed(rule.always, ending));
+  return ShaderReader(source, rule, stem, words).run(contains(rule.always, ending));
 }
 
 }  // namespace fathom::cpp

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text_parts.h"
 #include "scan/cpp/brackets.h"
 #include "scan/cpp/found_kernels.h"
 #include "scan/cpp/plain_spelling.h"
@@ -66,11 +67,8 @@ bool is_raw(std::string_view literal) {
 
 // Told by bytes before anything is decoded.
 bool may_hold_kernels(std::string_view text) {
-  for (const std::string_view word :
-       {"__global__", "__kernel", "kernel", "@compute", "numthreads", "local_size_x"}) {
-    if (text.find(word) != std::string_view::npos) return true;
-  }
-  return false;
+  return holds_any(text,
+                   {"__global__", "__kernel", "kernel", "@compute", "numthreads", "local_size_x"});
 }
 
 // STRINGIFY(__kernel void scale(…) {…}): OpenCL C that a macro makes a string of. In C++ no
@@ -114,9 +112,8 @@ std::vector<FoundKernel> find_kernels_in_text(std::string_view text, const FileL
                                               bool with_cuda) {
   std::vector<FoundKernel> out;
   // A path or a message may name a word of it; programs have lines.
-  if (text.find('{') == std::string_view::npos || text.find('\n') == std::string_view::npos)
-    return out;
-  const bool cuda = text.find("__global__") != std::string_view::npos;
+  if (!holds(text, '{') || !holds(text, '\n')) return out;
+  const bool cuda = holds(text, "__global__");
   const ShaderRule* rule = cuda ? nullptr : shader_rule_in(text);
   if (rule == nullptr && !(cuda && with_cuda)) return out;
   const std::string code = plain_spelling(std::string(text));

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text_parts.h"
 #include "scan/cpp/brackets.h"
 #include "scan/cpp/found_kernels.h"
 
@@ -129,9 +130,8 @@ class SyclReader {
 
 std::vector<FoundKernel> find_sycl_kernels(const TokenList& source, const Definitions& functions) {
   // A word that only SYCL's own code has.
-  if (source.text.find("sycl") == std::string_view::npos ||
-      (source.text.find("parallel_for") == std::string_view::npos &&
-       source.text.find("single_task") == std::string_view::npos))
+  if (!holds(source.text, "sycl") ||
+      (!holds(source.text, "parallel_for") && !holds(source.text, "single_task")))
     return {};
   return SyclReader(source, functions).run();
 }

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "base/text_parts.h"
 #include "scan/cpp/code_structures.h"
 
 namespace fathom::cpp {
@@ -122,7 +123,7 @@ class GroupBarriers {
 
   std::string_view parameter_group(std::string_view name) const {
     const std::string_view parameters = nodes_.range.around.parameters;
-    if (parameters.find(name) == std::string_view::npos) return {};
+    if (!holds(parameters, name)) return {};
     for (const CodeParameter& one : code_parameters(parameters)) {
       if (one.name != name) continue;
       const TokenList type = lex(one.type);

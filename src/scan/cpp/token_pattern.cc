@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/glob.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 #include "scan/cpp/asm_text.h"
 
@@ -64,7 +65,7 @@ bool element_matches(const TokenList& source, size_t at, std::string_view elemen
 }
 
 bool captures(std::string_view element) {
-  return element.starts_with('$') || (element.size() > 1 && element.find('|') != element.npos);
+  return element.starts_with('$') || (element.size() > 1 && holds(element, '|'));
 }
 
 // `...` takes what stands between brackets, up to the next element at the same depth.

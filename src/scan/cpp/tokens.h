@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text_parts.h"
+
 namespace fathom::cpp {
 
 enum class TokenKind : uint8_t {
@@ -40,6 +42,9 @@ struct TokenList {
     // Nearly all differ here, which is far cheaper than comparing the whole.
     if (wanted.empty() || text[tokens[i].begin] != wanted[0]) return wanted.empty();
     return wanted.size() == 1 || at(i) == wanted;
+  }
+  bool is_any(size_t i, std::initializer_list<std::string_view> wanted) const {
+    return i < tokens.size() && is_one_of(at(i), wanted);
   }
   bool is_name(size_t i) const {
     return i < tokens.size() && tokens[i].kind == TokenKind::kIdentifier;

@@ -1,54 +1,44 @@
 #include "scan/cpp/unknown_macros.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
+#include "base/text_parts.h"
 #include "base/tsv.h"
 #include "scan/cpp/words.h"
 
 namespace fathom::cpp {
 namespace {
 
-template <size_t N>
-bool has_word(std::string_view macro, const std::array<std::string_view, N>& wanted) {
-  for (const std::string_view word : split(macro, '_')) {
-    if (std::find(wanted.begin(), wanted.end(), word) != wanted.end()) return true;
-  }
-  return false;
+bool has_word(std::string_view macro, std::initializer_list<std::string_view> wanted) {
+  return std::ranges::any_of(split(macro, '_'),
+                             [&](std::string_view word) { return is_one_of(word, wanted); });
 }
 
 // What exports, inlines or compiles for the host and the device makes no kernel.
 bool says_otherwise(std::string_view macro) {
-  static constexpr std::array<std::string_view, 16> kWords = {
-      "API",  "EXPORT", "EXPORTS", "IMPORT",      "DLL", "PUBLIC", "VISIBLE", "HIDDEN",
-      "HOST", "DEVICE", "INLINE",  "FORCEINLINE", "HD",  "CALL",   "DECL",    "DEPRECATED"};
-  return has_word(macro, kWords);
+  return has_word(
+      macro, {"API", "EXPORT", "EXPORTS", "IMPORT", "DLL", "PUBLIC", "VISIBLE", "HIDDEN", "HOST",
+              "DEVICE", "INLINE", "FORCEINLINE", "HD", "CALL", "DECL", "DEPRECATED"});
 }
 
 bool is_named_as_kernel(std::string_view macro) {
-  static constexpr std::array<std::string_view, 3> kWords = {"GLOBAL", "KERNEL", "KERNELS"};
-  return has_word(macro, kWords);
+  return has_word(macro, {"GLOBAL", "KERNEL", "KERNELS"});
 }
 
 // Attributes that only a kernel can have.
 bool bounds_launch(std::string_view attribute) {
-  static constexpr std::array<std::string_view, 6> kNames = {
-      "__launch_bounds__", "__cluster_dims__", "__maxnreg__",
-      "__block_size__",    "LAUNCH_BOUNDS",    "amdgpu_flat_work_group_size"};
-  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
-    return attribute.find(name) != std::string_view::npos;
-  });
+  return holds_any(attribute, {"__launch_bounds__", "__cluster_dims__", "__maxnreg__",
+                               "__block_size__", "LAUNCH_BOUNDS", "amdgpu_flat_work_group_size"});
 }
 
 bool reads_thread_index(const BodyRange& body) {
-  static constexpr std::array<std::string_view, 8> kNames = {
-      "threadIdx",      "blockIdx",      "blockDim",      "gridDim",
-      "hipThreadIdx_x", "hipBlockIdx_x", "hipBlockDim_x", "this_thread_block"};
   for (size_t i = body.first; i < body.last; ++i) {
     if (!body.source.is_name(i)) continue;
     const std::string_view name = body.source.at(i);
-    if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) return true;
+    if (is_one_of(name, {"threadIdx", "blockIdx", "blockDim", "gridDim", "hipThreadIdx_x",
+                         "hipBlockIdx_x", "hipBlockDim_x", "this_thread_block"}))
+      return true;
   }
   return false;
 }
@@ -73,7 +63,7 @@ std::string unknown_kernel_macro(const Function& function, const BodyRange& body
   const std::string_view type = function.return_type;
   const bool returns_void = type == "void" || type.ends_with(" void");
   // A macro may hold the `void`, too.
-  if (!returns_void && (type.find(' ') != std::string_view::npos || !is_all_caps(type))) return "";
+  if (!returns_void && (holds(type, ' ') || !is_all_caps(type))) return "";
   const bool bounded =
       std::any_of(function.attributes.begin(), function.attributes.end(), bounds_launch);
   for (const std::string_view macro : macros_before(function)) {

@@ -53,8 +53,7 @@ void find_opened_namespaces(const Code& code, Usage& usage) {
     std::string name = path_name(code, path);
     if (!directive && usage.namespace_aliases.size() < kMost) {
       usage.namespace_aliases.emplace(code.source.at(i + 1), std::move(name));
-    } else if (directive && opened.size() < kMost &&
-               std::find(opened.begin(), opened.end(), name) == opened.end()) {
+    } else if (directive && opened.size() < kMost && !contains(opened, name)) {
       opened.push_back(std::move(name));
     }
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text_parts.h"
 #include "scan/cpp/cpp_options.h"
 
 namespace fathom::cpp {
@@ -70,7 +71,7 @@ std::optional<std::string> default_in(std::string_view help) {
   rest = rest.substr(0, rest.find_first_of("()[];,"));
   while (!rest.empty() && (rest.back() == ' ' || rest.back() == '.')) rest.remove_suffix(1);
   // What printf fills in is not known here.
-  if (rest.empty() || rest.find('%') != std::string_view::npos) return std::nullopt;
+  if (rest.empty() || holds(rest, '%')) return std::nullopt;
   return std::string(rest);
 }
 
@@ -138,7 +139,7 @@ std::vector<UsageLine> find_usage_lines(const TokenList& source) {
     if (open == std::string_view::npos || text.size() < open + 2) continue;
     text = text.substr(open + 1, text.size() - open - 2);
     // What a comparison names is no text for people.
-    if (source.is(i + 1, ")") && text.find(' ') == std::string_view::npos) continue;
+    if (source.is(i + 1, ")") && !holds(text, ' ')) continue;
     uint32_t line = source.tokens[i].line;
     while (!text.empty()) {
       const size_t escape = text.find("\\n"), plain = text.find('\n');

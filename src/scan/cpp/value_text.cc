@@ -1,5 +1,6 @@
 #include <array>
 
+#include "base/text_parts.h"
 #include "scan/cpp/kernel_choice.h"
 #include "scan/facts/text_lines.h"
 
@@ -31,7 +32,7 @@ std::string with_earlier_value(const Place& in, const Value& value, Range range,
                        (in.code.is(i + 1, ")") || in.code.is(i + 1, ","));
     text += written_text(in.code, {from, i});
     if (!text.empty() && text.back() != '(') text += ' ';
-    text += alone || earlier.find(' ') == earlier.npos ? earlier : "(" + earlier + ")";
+    text += alone || !holds(earlier, ' ') ? earlier : "(" + earlier + ")";
     if (in.code.source.is_name(i + 1) || !(in.code.is(i + 1, ",") || in.code.is(i + 1, ")"))) {
       text += ' ';
     }

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "base/text_parts.h"
 #include "scan/cpp/code_structures.h"
 
 namespace fathom::cpp {
@@ -45,7 +46,7 @@ uint32_t vector_bytes(std::string_view type) {
 // Parameters that point to vectors, and the bytes of one.
 std::map<std::string, uint32_t, std::less<>> vector_parameters(std::string_view parameters) {
   std::map<std::string, uint32_t, std::less<>> out;
-  if (parameters.find('*') == std::string_view::npos) return out;
+  if (!holds(parameters, '*')) return out;
   for (CodeParameter& one : code_parameters(parameters)) {
     const std::string_view type = one.type;
     const uint32_t bytes = vector_bytes(type.substr(type.find_last_of(": ") + 1));

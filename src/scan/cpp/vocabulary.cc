@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text_parts.h"
 #include "base/tsv.h"
 #include "scan/cpp/directives.h"
 #include "scan/cpp/words.h"
@@ -30,8 +31,7 @@ const Macro* library_kernel_macro(std::string_view name) {
   static const std::map<std::string_view, Macro> macros = library_macros();
   // Nearly all names begin with a small letter.
   if (name.empty() || (name[0] >= 'a' && name[0] <= 'z')) return nullptr;
-  const auto found = macros.find(name);
-  return found == macros.end() ? nullptr : &found->second;
+  return find_value(macros, name);
 }
 
 void find_directives(const TokenList& source, Definitions& out) {
@@ -50,12 +50,10 @@ void find_directives(const TokenList& source, Definitions& out) {
   }
 }
 
-bool makes_kernels(const Macro& macro) {
-  return macro.body.find("__global__") != std::string::npos;
-}
+bool makes_kernels(const Macro& macro) { return holds(macro.body, "__global__"); }
 
 bool makes_device_functions(const Macro& macro) {
-  return !macro.parameters && macro.body.find("__device__") != std::string::npos;
+  return !macro.parameters && holds(macro.body, "__device__");
 }
 
 Vocabulary::Vocabulary(const std::vector<Macro>& macros, const KnownNames& known)
@@ -71,7 +69,7 @@ Vocabulary::Vocabulary(const std::vector<Macro>& macros, const KnownNames& known
     if (may_mark && !own_kernel_macros_.contains(macro.name)) own_other_macros_.insert(macro.name);
   }
   own_.add(macros, [&](const Macro& macro) {
-    return own_kernel_macros_.contains(macro.name) || macro.body.find("##") != std::string::npos;
+    return own_kernel_macros_.contains(macro.name) || holds(macro.body, "##");
   });
 }
 

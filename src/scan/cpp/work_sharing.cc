@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <array>
 #include <map>
 
+#include "base/text_parts.h"
 #include "scan/cpp/code_structures.h"
 #include "scan/facts/pattern_ids.h"
 
@@ -131,8 +131,7 @@ bool moves_registers_at(const TokenList& source, size_t at) {
     return name == "warpgroup_reg_alloc" || name == "warpgroup_reg_dealloc" ||
            name_holds(name, "setmaxnreg");
   }
-  return source.tokens[at].kind == TokenKind::kString &&
-         source.at(at).find("setmaxnreg") != std::string_view::npos;
+  return source.tokens[at].kind == TokenKind::kString && holds(source.at(at), "setmaxnreg");
 }
 
 class Roles {
@@ -248,10 +247,8 @@ struct HostCopy {
 };
 
 bool is_collective(std::string_view name) {
-  constexpr std::array<std::string_view, 9> names = {
-      "ncclAllReduce", "ncclAllGather", "ncclReduceScatter", "ncclBroadcast", "ncclBcast",
-      "ncclReduce",    "ncclAlltoAll",  "ncclSend",          "ncclRecv"};
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return is_one_of(name, {"ncclAllReduce", "ncclAllGather", "ncclReduceScatter", "ncclBroadcast",
+                          "ncclBcast", "ncclReduce", "ncclAlltoAll", "ncclSend", "ncclRecv"});
 }
 
 // The name of what a call calls, where it is written out.

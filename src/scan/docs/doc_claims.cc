@@ -22,13 +22,11 @@ namespace {
 
 constexpr size_t kMaxDocBytes = 1 << 20;
 
-bool is_test_data(std::string_view path) {
-  return path.find("test") != std::string_view::npos && path.find("data") != std::string_view::npos;
-}
+bool is_test_data(std::string_view path) { return holds(path, "test") && holds(path, "data"); }
 
 // History tells of what was, and licences and test data of nothing here.
 bool is_history(std::string_view path) {
-  const std::string name = lower(file_name(path));
+  const std::string name = small_letters(file_name(path));
   return name.starts_with("change") || name.starts_with("history") || name.starts_with("release") ||
          name.starts_with("news") || name.starts_with("licen") || is_test_data(path);
 }
@@ -37,7 +35,7 @@ bool is_history(std::string_view path) {
 std::string option_key(std::string_view name) {
   while (name.starts_with('-')) name.remove_prefix(1);
   name = name.substr(0, name.find_first_of("=.,:;)`'\"]"));
-  std::string out = lower(name);
+  std::string out = small_letters(name);
   std::replace(out.begin(), out.end(), '_', '-');
   return out;
 }
@@ -53,9 +51,9 @@ bool is_long_option(std::string_view word) {
 }
 
 bool is_shell(const DocLine& line) {
-  const std::string language = lower(line.language);
-  return language.empty() || language == "bash" || language == "sh" || language == "shell" ||
-         language == "console" || language == "zsh" || language == "shell-session";
+  const std::string language = small_letters(line.language);
+  return language.empty() ||
+         is_one_of(language, {"bash", "sh", "shell", "console", "zsh", "shell-session"});
 }
 
 class DocReader {
@@ -185,17 +183,16 @@ class DocReader {
     constexpr std::string_view words[] = {"deprecated", "no longer", "removed", "replace",
                                           "previously", "formerly",  "old ",    "before ",
                                           "generated",  "create",    "write ",  "will "};
-    const std::string plain = lower(text);
-    return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) {
-      return plain.find(word) != std::string::npos;
-    });
+    const std::string plain = small_letters(text);
+    return std::any_of(std::begin(words), std::end(words),
+                       [&](std::string_view word) { return holds(plain, word); });
   }
 
   // new_op.cu, my_model.py: an example of what the reader would write.
   static bool is_made_up(std::string_view path) {
     constexpr std::string_view words[] = {"new_", "my_",     "your_", "some_",
                                           "foo",  "example", "xxx",   "path/to"};
-    const std::string plain = lower(path);
+    const std::string plain = small_letters(path);
     return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) {
       const size_t at = plain.find(word);
       return at != std::string::npos && (at == 0 || plain[at - 1] == '/' || plain[at - 1] == '_');
@@ -292,9 +289,9 @@ class DocReader {
     if (underscore == std::string::npos || underscore < 3) return false;
     const auto prefix = prefixes_.find(name.substr(0, underscore + 1));
     if (prefix == prefixes_.end() || prefix->second < 3) return false;
-    std::string own = lower(facts_.repository);
+    std::string own = small_letters(facts_.repository);
     std::erase_if(own, [](char c) { return c == '-' || c == '_' || c == '.'; });
-    return own.find(lower(name.substr(0, underscore))) != std::string::npos;
+    return holds(own, small_letters(name.substr(0, underscore)));
   }
 
   // [text](path): a path from the document's folder.
@@ -307,7 +304,7 @@ class DocReader {
       if (text[end] == ']' || text[end] == '(') continue;
       std::string path = text.substr(at + 2, end - at - 2);
       path = path.substr(0, path.find_first_of("#?"));
-      if (path.empty() || path.find(':') != std::string::npos ||
+      if (path.empty() || holds(path, ':') ||
           path.find_first_of("<>{}$*|\\") != std::string::npos || path.starts_with('/') ||
           path.starts_with("www.") || path.ends_with(".html"))
         continue;
@@ -328,8 +325,7 @@ class DocReader {
           dot < span.rfind('/') || span.size() > 120)
         continue;
       if (span.find_first_of(" <>{}$*~,:;()=|\\\"'@#?&") != std::string::npos ||
-          span.find("...") != std::string::npos || is_made_up(span) ||
-          !is_code_file(span.substr(dot)))
+          holds(span, "...") || is_made_up(span) || !is_code_file(span.substr(dot)))
         continue;
       const std::string plain = normal_path(span);
       if (ignored_.contains(plain) || ignored_.contains(file_name(plain))) continue;
@@ -367,7 +363,7 @@ class DocReader {
     if (!table.open) {
       table.open = true;
       for (size_t i = 0; i < cells.size(); ++i) {
-        const std::string title = lower(cells[i]);
+        const std::string title = small_letters(cells[i]);
         if (title == "default" || title == "default value" || title == "defaults")  // source text
           table.defaults = i;
       }
@@ -379,8 +375,8 @@ class DocReader {
   }
 
   void read_default_sentence(const DocLine& line) {
-    const std::string text = lower(line.text);
-    if (text.find("--") == std::string::npos) return;
+    const std::string text = small_letters(line.text);
+    if (!holds(text, "--")) return;
     const auto* options = only_option(line.text);
     if (options == nullptr) return;
     for (const std::string_view phrase :

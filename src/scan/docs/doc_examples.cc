@@ -1,7 +1,6 @@
 #include "scan/docs/doc_examples.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -27,10 +26,8 @@ std::string_view first_word(std::string_view line) {
 }
 
 bool opens_block(std::string_view word) {
-  constexpr std::array<std::string_view, 12> words = {"def",  "class",  "if",    "elif",
-                                                      "else", "for",    "while", "with",
-                                                      "try",  "except", "async", "match"};
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return is_one_of(word, {"def", "class", "if", "elif", "else", "for", "while", "with", "try",
+                          "except", "async", "match"});
 }
 
 // Reads the code blocks of one document, in order: what one imports, the next ones use.
@@ -38,8 +35,8 @@ class ExampleReader {
  public:
   std::vector<DocumentedCall> run(std::string_view text, bool markdown) {
     for (const DocLine& line : read_doc(text, markdown)) {
-      const bool python = line.code && (line.language == "python" || line.language == "py" ||
-                                        line.language == "python3" || line.language == "pycon");
+      const bool python =
+          line.code && is_one_of(line.language, {"python", "py", "python3", "pycon"});
       if (python)
         add_line(line);
       else
@@ -100,8 +97,7 @@ class ExampleReader {
       meant = import.bound_to;
     imported_[import.bound_to] = std::move(meant);
     const std::string package = import.module;
-    if (packages_.size() < kMaxPackages &&
-        std::find(packages_.begin(), packages_.end(), package) == packages_.end())
+    if (packages_.size() < kMaxPackages && !contains(packages_, package))
       packages_.push_back(package);
   }
 
@@ -148,12 +144,10 @@ class ExampleReader {
 // their examples may call what few people need.
 bool is_introduction(std::string_view path) {
   if (path.starts_with("docs/")) path.remove_prefix(5);
-  const std::string name = lower(path.substr(0, path.find('.')));
-  if (name.find('/') != std::string::npos) return false;
-  constexpr std::array<std::string_view, 7> words = {
-      "index", "usage", "quickstart", "quick_st", "quick-st", "getting", "tutorial"};
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return name.find(word) != std::string::npos; });
+  const std::string name = small_letters(path.substr(0, path.find('.')));
+  if (holds(name, '/')) return false;
+  return holds_any(name,
+                   {"index", "usage", "quickstart", "quick_st", "quick-st", "getting", "tutorial"});
 }
 
 }  // namespace

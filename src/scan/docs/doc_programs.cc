@@ -71,7 +71,7 @@ DocPrograms::DocPrograms(const std::string& root, const CodeFacts& facts)
       std::string module =
           file.path.substr(0, file.path.size() - std::min<size_t>(3, file.path.size()));
       // A single word is often another's module: `python -m build`.
-      const bool runs = module.ends_with("/__main__") || module.find('/') == std::string::npos;
+      const bool runs = module.ends_with("/__main__") || !holds(module, '/');
       if (module.ends_with("/__main__") || module.ends_with("/__init__"))
         module.resize(module.size() - 9);
       std::replace(module.begin(), module.end(), '/', '.');

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text_parts.h"
+
 namespace fathom {
 namespace {
 
@@ -47,8 +49,7 @@ class BlockReader {
       if (indent_of(line) > indent_) return !text.starts_with(':');
       open_ = false;
     }
-    if (text.ends_with("::") || text.find("code-block::") != std::string_view::npos ||
-        text.find("code::") != std::string_view::npos) {
+    if (text.ends_with("::") || holds(text, "code-block::") || holds(text, "code::")) {
       const size_t at = text.rfind("::");
       open_ = true;
       indent_ = indent_of(line);

@@ -1,7 +1,6 @@
 #include "scan/docs/doc_values.h"
 
 #include <cctype>
-#include <charconv>
 
 #include "scan/facts/code_names.h"
 
@@ -20,13 +19,12 @@ std::optional<std::string> plain_value(std::string_view text) {
         std::string_view("-_./:").find(c) == std::string_view::npos)
       return std::nullopt;
   }
-  return lower(text);
+  return small_letters(text);
 }
 
 bool same_value(const std::string& a, const std::string& b) {
   if (a == b) return true;
   const auto number = [](const std::string& text) -> std::optional<double> {
-    double value = 0;
     std::string digits = text;
     std::erase(digits, '_');
     // 3e-4f and 1L are numbers of C.
@@ -35,9 +33,7 @@ bool same_value(const std::string& a, const std::string& b) {
            (digits.back() == 'f' || digits.back() == 'l' || digits.back() == 'u')) {
       digits.pop_back();
     }
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-    return value;
+    return number_in<double>(digits);
   };
   if (number(a) && number(b)) return *number(a) == *number(b);
   const auto truth = [](const std::string& text) -> std::optional<bool> {

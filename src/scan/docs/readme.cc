@@ -182,7 +182,7 @@ class LinkEnds {
 
 // ![image](address) is left out, [text](address) is its text, in which there may be more of them.
 std::string without_links(std::string_view line) {
-  if (line.find('[') == std::string_view::npos) return std::string(line);
+  if (!holds(line, '[')) return std::string(line);
   const LinkEnds links(line);
   struct Link {
     size_t closing, end;
@@ -217,8 +217,7 @@ std::string plain_text(std::string_view line) {
   std::erase_if(text, [](char c) { return c == '*' || c == '`'; });
   // _All of it is emphasised._
   const std::string_view inner = without_blanks_around(text);
-  if (inner.size() > 2 && inner.front() == '_' && inner.back() == '_' &&
-      inner.find(' ') != std::string_view::npos)
+  if (inner.size() > 2 && inner.front() == '_' && inner.back() == '_' && holds(inner, ' '))
     text = std::string(inner.substr(1, inner.size() - 2));
   std::string out;
   for (const char c : without_blanks_around(text)) {
@@ -232,7 +231,7 @@ namespace {
 
 bool is_underline(std::string_view line, std::string_view signs) {
   line = without_blanks_around(line);
-  return line.size() >= 3 && signs.find(line[0]) != std::string_view::npos &&
+  return line.size() >= 3 && holds(signs, line[0]) &&
          std::ranges::all_of(line, [&line](char c) { return c == line[0]; });
 }
 
@@ -278,20 +277,17 @@ const std::vector<std::string_view>& readme_words(ReadmeRole role) {
 }
 
 bool begins_with(std::string_view text, ReadmeRole role) {
-  return std::ranges::any_of(readme_words(role),
-                             [&](std::string_view word) { return text.starts_with(word); });
+  return starts_with_any(text, readme_words(role));
 }
 
-bool holds(std::string_view text, ReadmeRole role) {
-  return std::ranges::any_of(readme_words(role), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
+bool holds_word_of(std::string_view text, ReadmeRole role) {
+  return holds_any(text, readme_words(role));
 }
 
 // News, warnings, and whose it is, which stand above what a project is.
 bool is_announcement(std::string_view text) {
   if (begins_with(text, ReadmeRole::kNews) || begins_with(text, ReadmeRole::kGoesOn) ||
-      holds(text.substr(0, 100), ReadmeRole::kState))
+      holds_word_of(text.substr(0, 100), ReadmeRole::kState))
     return true;
   // [2024/05/01] and 2024-05-01
   const size_t digit = text.find_first_not_of("[( ");
@@ -336,7 +332,7 @@ class ReadmeReader {
       return i;
     }
     if (content.starts_with("<!--")) {
-      while (i < lines_.size() && lines_[i].find("-->") == std::string_view::npos) ++i;
+      while (i < lines_.size() && !holds(lines_[i], "-->")) ++i;
       return i;
     }
     size_t level = 0;
@@ -350,7 +346,7 @@ class ReadmeReader {
     if (content.size() > 3 && content.starts_with("<h") && content[2] >= '1' && content[2] <= '6') {
       size_t end = i;
       std::string whole(content);
-      while (whole.find("</h") == std::string::npos && end + 1 < lines_.size() && end < i + 5) {
+      while (!holds(whole, "</h") && end + 1 < lines_.size() && end < i + 5) {
         whole += ' ';
         whole += lines_[++end];
       }
@@ -382,8 +378,8 @@ class ReadmeReader {
     text = shortened_text(without_emoji_names(std::move(text)), kMaxHeading);
     if (text.empty()) return;
     // "Introduction" names nothing.
-    const bool names = text != "Introduction" && text != "Overview" && text != "README" &&
-                       text != "About" && text != "Description";
+    const bool names =
+        !is_one_of(text, {"Introduction", "Overview", "README", "About", "Description"});
     // What stands below the description is a part of the text.
     const bool above = worth_ < kWorthOfIntroduction;
     if (facts_.title.empty() && level == 1 && names && above) facts_.title = text;
@@ -464,15 +460,15 @@ class ReadmeReader {
 
   // "What is Thing?", but not "What's new" or "What is missing?".
   static bool asks_what_it_is(std::string_view rest) {
-    const std::string word = lower(rest.substr(0, rest.find_first_of(" ?!:.,")));
+    const std::string word = small_letters(rest.substr(0, rest.find_first_of(" ?!:.,")));
     const std::vector<std::string_view>& others = readme_words(ReadmeRole::kNoAbout);
-    return std::ranges::find(others, word) == others.end();
+    return !contains(others, word);
   }
 
   // Sections that say how fast, how to get or whose it is, not what it is.
   bool is_beside_the_point() const {
     return !facts_.headings.empty() &&
-           holds(lower(facts_.headings.back().text), ReadmeRole::kAside);
+           holds_word_of(small_letters(facts_.headings.back().text), ReadmeRole::kAside);
   }
 
   // A row of links to the project's pages is no paragraph: it must have a sentence's length, and

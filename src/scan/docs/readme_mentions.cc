@@ -32,11 +32,6 @@ constexpr std::array<std::string_view, 22> kClaimWords = {
     "using",     "integrat",  "enabl",  "feature",    "optimi",  "written", "compatib", "released",
     "relies on", "rely on",   "launch", "comes with", "we have", "based on"};
 
-bool holds_any(std::string_view text, std::span<const std::string_view> words) {
-  return std::ranges::any_of(
-      words, [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
-}
-
 // Where the sentence begins to say what there is not; its end: nowhere.
 size_t denial_in(std::string_view sentence) {
   size_t first = sentence.size();
@@ -92,7 +87,7 @@ class MentionReader {
   void take(std::string_view raw, uint32_t line) {
     std::string_view content = without_blanks_around(raw);
     if (in_comment_ || content.starts_with("<!--")) {
-      in_comment_ = content.find("-->") == std::string_view::npos;
+      in_comment_ = !holds(content, "-->");
       return;
     }
     if (content.starts_with('>')) content = without_blanks_around(content.substr(1));
@@ -193,8 +188,7 @@ class MentionFinder {
     if (block.kind != BlockKind::kItem) return;
     if (any) {
       sections_.insert(block.section);
-    } else if (text.find(' ') != std::string::npos && !text.ends_with(':') &&
-               denial_in(text) >= text.size()) {
+    } else if (holds(text, ' ') && !text.ends_with(':') && denial_in(text) >= text.size()) {
       items_.push_back(&block);
     }
   }

@@ -20,19 +20,15 @@ constexpr size_t kMaxCommands = 60, kMaxCommand = 300, kMaxBuildFiles = 200;
 constexpr uint64_t kMaxBytes = 1u << 20;
 
 bool is_shell(std::string_view language) {
-  constexpr std::array<std::string_view, 11> names = {
-      "",     "sh",       "bash", "shell", "console",      "zsh",
-      "text", "terminal", "Bash", "Shell", "shell-session"};
-  return std::ranges::find(names, language) != names.end();
+  return is_one_of(language, {"", "sh", "bash", "shell", "console", "zsh", "text", "terminal",
+                              "Bash", "Shell", "shell-session"});
 }
 
 // Programs that are nobody's of the repository: what stands behind them are their own options.
 bool is_other_tool(std::string_view word) {
-  constexpr std::array<std::string_view, 23> names = {
-      "pip",    "pip3",   "git",   "cmake",  "make",  "cd",   "pytest", "conda",
-      "docker", "source", "cp",    "mkdir",  "wget",  "curl", "tar",    "sudo",
-      "apt",    "uv",     "ninja", "podman", "ctest", "rm",   "mamba"};
-  return std::ranges::find(names, word) != names.end();
+  return is_one_of(word, {"pip",    "pip3",   "git",   "cmake",  "make",  "cd",   "pytest", "conda",
+                          "docker", "source", "cp",    "mkdir",  "wget",  "curl", "tar",    "sudo",
+                          "apt",    "uv",     "ninja", "podman", "ctest", "rm",   "mamba"});
 }
 
 // "mpirun -n 4 ./app", "OMP_NUM_THREADS=4 ./app": what stands before the program starts it. A line
@@ -45,7 +41,7 @@ bool starts_others(const std::vector<std::string>& words, size_t program) {
       "python",  "python3",  "optirun",       "stdbuf",    "timeout", "xvfb-run", "valgrind",
       "perf",    "exec",     "accelerate",    "deepspeed", "jsrun",   "aprun"};
   for (size_t i = 0; i < program; ++i) {
-    if (words[i].find('=') != std::string::npos && !words[i].starts_with('-')) continue;
+    if (holds(words[i], '=') && !words[i].starts_with('-')) continue;
     return std::ranges::find(starters, std::string_view(file_name(words[i]))) != starters.end();
   }
   return true;
@@ -53,19 +49,18 @@ bool starts_others(const std::vector<std::string>& words, size_t program) {
 
 // Whether a script builds, installs or tests and does not start the program, by its name.
 bool prepares(std::string_view path) {
-  const std::string name = lower(file_name(path));
+  const std::string name = small_letters(file_name(path));
   for (const std::string_view word : {"setup", "install", "build", "configure", "bootstrap",
                                       "pytest", "test", "download", "develop", "compile", "env"}) {
     if (name.starts_with(word)) return true;
   }
-  return name.find("_test") != std::string::npos || name.ends_with("-test");
+  return holds(name, "_test") || name.ends_with("-test");
 }
 
 // Whether it checks or documents the project, by its folder.
 bool tends(std::string_view path) {
   const std::string_view folder = path.substr(0, path.find('/'));
-  return folder.size() < path.size() && (folder == "ci" || folder == ".ci" || folder == ".github" ||
-                                         folder == "doc" || folder == "docs");
+  return folder.size() < path.size() && is_one_of(folder, {"ci", ".ci", ".github", "doc", "docs"});
 }
 
 // A bracket that no quote and no $ stands before is no shell command, but a line of output:
@@ -94,11 +89,6 @@ bool is_output(std::string_view code) {
   return false;
 }
 
-std::string folder_before(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? "" : std::string(path.substr(0, slash));
-}
-
 // The programs that CMake and make build, by their names, with the file that has main().
 std::map<std::string, uint32_t, std::less<>> built_programs(const Repository& repository,
                                                             const CodeFacts& facts) {
@@ -117,7 +107,7 @@ std::map<std::string, uint32_t, std::less<>> built_programs(const Repository& re
     if (file.size > kMaxBytes || read++ == kMaxBuildFiles) continue;
     const Result<std::string> text = read_source_text(repository.root / file.path);
     if (!text.ok()) continue;
-    const std::string folder = folder_before(file.path);
+    const std::string folder(folder_of_path(file.path));
     for (const BuildTarget& target :
          cmake ? cmake_targets(text.value()) : make_targets(text.value(), {})) {
       const std::string name(file_name(target.output.empty() ? target.name : target.output));
@@ -176,7 +166,7 @@ class CommandReader {
   CodePlace started_by(const EntryPoint& entry) const {
     const std::string& path = facts_.files[entry.at.file].path;
     if (file_name(path) != "Cargo.toml") return entry.at;
-    const std::string folder = folder_before(path);
+    const std::string folder(folder_of_path(path));
     const auto found = by_path_.find(folder.empty() ? "src/main.rs" : folder + "/src/main.rs");
     return found == by_path_.end() ? entry.at : CodePlace{found->second, 1};
   }
@@ -258,7 +248,7 @@ class CommandReader {
     if (const auto found = by_path_.find(normal_path(program)); found != by_path_.end())
       return found->second;
     // Installed under the repository's name is what its package manager builds at the root.
-    if (lower(program) == lower(facts_.repository)) {
+    if (small_letters(program) == small_letters(facts_.repository)) {
       for (const std::string_view main : {"src/main.rs", "main.go"}) {
         if (const auto found = by_path_.find(main); found != by_path_.end()) return found->second;
       }
@@ -308,11 +298,10 @@ std::vector<uint32_t> guides(const CodeFacts& facts) {
         file.language == Language::kMarkdown || file.language == Language::kRestructuredText;
     if (!prose || file.origin != Origin::kOwn || purpose_of(file.path) != CodePurpose::kDocument)
       continue;
-    const std::string path = lower(file.path);
-    const auto word = std::ranges::find_if(
-        words, [&](std::string_view one) { return path.find(one) != std::string::npos; });
-    const bool translated =
-        path.find("/cn/") != std::string::npos || path.find("/zh") != std::string::npos;
+    const std::string path = small_letters(file.path);
+    const auto word =
+        std::ranges::find_if(words, [&](std::string_view one) { return holds(path, one); });
+    const bool translated = holds(path, "/cn/") || holds(path, "/zh");
     if (word != words.end() && !translated)
       found.emplace_back(static_cast<size_t>(word - words.begin()), i);
   }
@@ -406,8 +395,8 @@ void note_readme_names(const Repository& repository, CodeFacts& facts) {
   std::set<std::string, std::less<>> words, beside;  // of all code, and of what is no own command
   const auto add = [&](std::string_view code, bool own_command) {
     for (const std::vector<std::string>& command : shell_commands(code)) {
-      const auto tool = std::ranges::find_if(
-          command, [](const std::string& word) { return word.find('=') == std::string::npos; });
+      const auto tool =
+          std::ranges::find_if(command, [](const std::string& word) { return !holds(word, '='); });
       const bool other = tool != command.end() && is_other_tool(*tool);
       for (const std::string& word : command) {
         const bool own = !other || !word.starts_with('-') || word.starts_with("-D");
@@ -435,9 +424,7 @@ void note_readme_names(const Repository& repository, CodeFacts& facts) {
   }
   for (ApiFacts& api : facts.api) {
     const std::string_view name = last_name(last_part(api.name));
-    api.in_readme = called.contains(name) || std::ranges::any_of(begins, [&](auto begin) {
-                      return name.starts_with(begin);
-                    });
+    api.in_readme = called.contains(name) || starts_with_any(name, begins);
   }
   const auto named = [&](const std::string& name) {
     return !is_letter_option(name) && beside.contains(name);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text_parts.h"
 #include "scan/docs/doc_values.h"
 
 namespace fathom {
@@ -39,9 +40,8 @@ class UsageChecker {
 
  private:
   static bool shares_a_name(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-    return std::any_of(a.begin(), a.end(), [&](const std::string& name) {
-      return std::find(b.begin(), b.end(), name) != b.end();
-    });
+    return std::any_of(a.begin(), a.end(),
+                       [&](const std::string& name) { return contains(b, name); });
   }
 
   const cpp::Option* option_of(const cpp::UsageLine& line) const {

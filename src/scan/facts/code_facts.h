@@ -120,6 +120,18 @@ struct KernelLauncher {
   Certainty certainty = Certainty::kCertain;
 };
 
+// One of which no more is known.
+inline KernelLauncher launcher_at(const CodePlace& at, uint32_t line_last, std::string function,
+                                  std::string via, Certainty certainty = Certainty::kCertain) {
+  KernelLauncher launcher;
+  launcher.at = at;
+  launcher.line_last = line_last;
+  launcher.function = std::move(function);
+  launcher.via = std::move(via);
+  launcher.certainty = certainty;
+  return launcher;
+}
+
 // Something that a kernel's code does (`what` is a row of data/features/code_patterns.tsv), and the
 // line that shows it: in the kernel itself or in a device function that it reaches.
 struct CodeEvidence {

@@ -1,11 +1,11 @@
 #include "scan/facts/expression.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 
+#include "scan/facts/code_names.h"
 #include "scan/facts/type_bytes.h"
 
 namespace fathom {
@@ -21,14 +21,12 @@ bool is_whole(double value) { return std::floor(value) == value && std::abs(valu
 
 // What code calls a division that rounds up: capitals and underscores are a matter of style.
 bool is_ceil_div(std::string_view name) {
-  constexpr std::array<std::string_view, 11> names = {
-      "cdiv",       "ceildiv",  "divceil", "divup",      "idivup",       "divroundup",
-      "ceildivide", "divideup", "updiv",   "ceilingdiv", "divideroundup"};
   std::string plain;
   for (const char c : name) {
     if (c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
-  return std::find(names.begin(), names.end(), plain) != names.end();
+  return is_one_of(plain, {"cdiv", "ceildiv", "divceil", "divup", "idivup", "divroundup",
+                           "ceildivide", "divideup", "updiv", "ceilingdiv", "divideroundup"});
 }
 
 class Evaluator {
@@ -384,7 +382,7 @@ std::vector<std::string> names_in(std::string_view expression) {
     while (next < expression.size() && expression[next] == ' ') ++next;
     const bool is_call = next < expression.size() && expression[next] == '(';
     const std::string name(expression.substr(begin, at - begin));
-    if (!is_call && std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+    if (!is_call && !contains(out, name)) out.push_back(name);
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/kernel_name.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom {
 namespace {
@@ -54,8 +55,7 @@ bool scopes_agree(std::string_view code, std::string_view profile) {
   const std::string_view longer = code.size() > profile.size() ? code : profile;
   const std::string_view shorter = code.size() > profile.size() ? profile : code;
   if (shorter.empty()) return true;
-  if (!longer.ends_with(shorter)) return false;
-  return longer.size() == shorter.size() || longer[longer.size() - shorter.size() - 1] == ':';
+  return ends_with_name(longer, shorter);
 }
 
 // "scale_{{ name }}" of a template → "scale_*".
@@ -70,11 +70,6 @@ std::string name_pattern(std::string_view name) {
 
 // More say no more than "several".
 constexpr size_t kMostDefinitions = 64;
-
-std::string_view innermost(std::string_view scope) {
-  const size_t colons = scope.rfind("::");
-  return colons == std::string_view::npos ? scope : scope.substr(colons + 2);
-}
 
 // Languages whose profilers show a kernel by its name alone.
 bool has_plain_name(KernelKind kind) {
@@ -128,7 +123,7 @@ KernelIdentity::KernelIdentity(const CodeFacts& facts) : facts_(facts) {
   for (size_t i = 0; i < facts.kernels.size(); ++i) {
     const KernelFacts& kernel = facts.kernels[i];
     by_name_[kernel.name].push_back(i);
-    by_scope_[{kernel.name, std::string(innermost(kernel.scope))}].push_back(i);
+    by_scope_[{kernel.name, std::string(last_name(kernel.scope))}].push_back(i);
   }
 }
 
@@ -167,7 +162,7 @@ std::vector<size_t> KernelIdentity::candidates(const ProfilerName& wanted) const
     return {all->second.begin(), all->second.begin() + static_cast<ptrdiff_t>(count)};
   }
   std::vector<size_t> out;
-  for (const std::string& scope : {std::string(innermost(wanted.scope)), std::string()}) {
+  for (const std::string& scope : {std::string(last_name(wanted.scope)), std::string()}) {
     const auto found = by_scope_.find({wanted.name, scope});
     if (found != by_scope_.end()) out.insert(out.end(), found->second.begin(), found->second.end());
   }

@@ -5,6 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
+#include "base/text_parts.h"
+
 namespace fathom {
 
 inline std::string_view without_blanks_around(std::string_view text) {
@@ -14,8 +17,24 @@ inline std::string_view without_blanks_around(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
 }
 
-inline bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+// The words of code, in order, numbers too: views of it.
+inline std::vector<std::string_view> code_words(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && is_word_character(text[end])) ++end;
+    if (end > at) out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+// Those that are names; what follows a dot is none.
+inline std::vector<std::string_view> code_names(std::string_view text) {
+  std::vector<std::string_view> out = code_words(text);
+  std::erase_if(out, [text](std::string_view word) {
+    return is_digit(word[0]) || (word.data() > text.data() && word.data()[-1] == '.');
+  });
+  return out;
 }
 
 // The parts of a list at the commas outside its brackets, without the blanks around them. Where
@@ -48,6 +67,16 @@ inline std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
+// On one line: white space of any kind and length is a blank, and none at the beginning.
+inline std::string on_one_line(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank || (!out.empty() && out.back() != ' ')) out += blank ? ' ' : c;
+  }
+  return out;
+}
+
 // At most so many bytes, with "…" for the rest; what is written into a report has a largest size.
 inline std::string shortened_text(std::string text, size_t most) {
   if (text.size() <= most) return text;
@@ -56,12 +85,6 @@ inline std::string shortened_text(std::string text, size_t most) {
   return text += " …";
 }
 
-inline std::string_view file_name_of_path(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-}
-inline std::string_view folder_of_path(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
+inline std::string_view folder_of_path(std::string_view path) { return before_last(path, "/"); }
 
 }  // namespace fathom

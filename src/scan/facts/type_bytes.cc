@@ -1,5 +1,7 @@
 #include "scan/facts/type_bytes.h"
 
+#include "base/text_parts.h"
+
 namespace fathom {
 namespace {
 
@@ -39,7 +41,7 @@ constexpr std::string_view kIntegers =
     "std::size_t|std::int32_t|std::uint32_t|std::int64_t|std::uint64_t|std::ptrdiff_t|";
 
 bool is_listed(std::string_view names, std::string_view name) {
-  if (name.empty() || name.find('|') != std::string_view::npos) return false;
+  if (name.empty() || holds(name, '|')) return false;
   for (size_t at = names.find(name); at != std::string_view::npos; at = names.find(name, at + 1)) {
     if (names[at - 1] == '|' && names[at + name.size()] == '|') return true;
   }

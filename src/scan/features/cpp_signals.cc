@@ -35,8 +35,7 @@ class CppTokens {
   }
   bool is_function(size_t i) const {
     size_t after = list_.closing(i + 1) + 1;
-    while (list_.is(after, "const") || list_.is(after, "noexcept") || list_.is(after, "override") ||
-           list_.is(after, "final")) {
+    while (list_.is_any(after, {"const", "noexcept", "override", "final"})) {
       ++after;
     }
     return list_.is(after, "{") || list_.is(after, "->");

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "base/tsv.h"
 
@@ -37,7 +38,6 @@ constexpr std::array<KindName, 10> kKinds = {{
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Names that their fields write with capitals in the middle of a word.
 std::string joined_acronyms(std::string_view name) {

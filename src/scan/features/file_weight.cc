@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "base/text_parts.h"
 #include "base/tsv.h"
 
 namespace fathom {
@@ -28,14 +29,10 @@ constexpr std::array<std::string_view, 7> kReferenceEnds = {
 constexpr std::array<std::string_view, 5> kDenyingWords = {"no", "non", "without", "disabled",
                                                            "unsupported"};
 
-bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // A file that shows how to reproduce a fault.
 bool is_reproduction(std::string_view stem) {
   const std::vector<std::string_view> words = split(stem, '_');
-  return std::ranges::find(words, "repro") != words.end();
+  return contains(words, "repro");
 }
 
 }  // namespace
@@ -53,10 +50,9 @@ FileWeight file_weight(const SourceFile& file) {
                                [&](std::string_view part) { return is_one_of(part, folders); });
   };
   const std::string_view stem = name.substr(0, name.find('.'));
-  const bool light =
-      in_one_of(kLightFolders) || is_one_of(stem, kLightFolders) || is_reproduction(stem) ||
-      std::ranges::any_of(kLightStarts, [&](auto start) { return name.starts_with(start); }) ||
-      std::ranges::any_of(kLightEnds, [&](auto end) { return stem.ends_with(end); });
+  const bool light = in_one_of(kLightFolders) || is_one_of(stem, kLightFolders) ||
+                     is_reproduction(stem) || starts_with_any(name, kLightStarts) ||
+                     ends_with_any(stem, kLightEnds);
   if (light) return FileWeight::kNone;
   return in_one_of(kAsideFolders) ? FileWeight::kAside : FileWeight::kProduct;
 }
@@ -64,8 +60,7 @@ FileWeight file_weight(const SourceFile& file) {
 bool carries_weight(const SourceFile& file) { return file_weight(file) != FileWeight::kNone; }
 
 bool is_stand_in(std::string_view folded) {
-  if (std::ranges::any_of(kReferenceEnds, [&](auto end) { return folded.ends_with(end); }))
-    return true;
+  if (ends_with_any(folded, kReferenceEnds)) return true;
   const std::vector<std::string_view> words = split(folded, '_');
   return std::ranges::any_of(words, [](auto word) { return is_one_of(word, kDenyingWords); });
 }

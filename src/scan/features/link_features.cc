@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "scan/facts/text_lines.h"
 #include "scan/features/file_weight.h"
 #include "scan/features/signal_places.h"
 
@@ -122,18 +123,13 @@ class FeatureLinker {
   const std::vector<ComponentFacts>& components_;
 };
 
-std::string_view folder_of(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
-
 // Folders more than half of whose files belong to the component.
 std::vector<std::string> folders_of(const CodeFacts& facts, const SignalPlaces& places,
                                     const std::set<uint32_t>& files) {
   std::map<std::string_view, std::pair<uint32_t, uint32_t>> counts;  // of the component, of all
   for (uint32_t file = 0; file < facts.files.size(); ++file) {
     if (!places.weighs(file)) continue;
-    auto& [inside, all] = counts[folder_of(facts.files[file].path)];
+    auto& [inside, all] = counts[folder_of_path(facts.files[file].path)];
     inside += files.contains(file);
     ++all;
   }

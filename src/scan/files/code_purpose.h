@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/text_parts.h"
+
 namespace fathom {
 
 // What a file is in a repository for, by the names of its folders and its own.
@@ -59,8 +61,8 @@ inline CodePurpose purpose_of(std::string_view path) {
       found = std::min(found, known->purpose);
   }
   const std::string_view stem = path.substr(0, path.find('.'));
-  if (stem.starts_with("test_") || stem.ends_with("_test") || stem == "test" ||
-      stem == "conftest" || stem == "gtest_main")
+  if (stem.starts_with("test_") || stem.ends_with("_test") ||
+      is_one_of(stem, {"test", "conftest", "gtest_main"}))
     return kTest;
   if (stem.starts_with("bench_") || stem == "bench" || stem == "benchmark")
     return std::min(found, kBenchmark);

@@ -17,7 +17,7 @@ std::optional<fs::path> path_in_file(const fs::path& file, std::string_view befo
   std::string_view line = without_blanks_around(text.value());
   if (!line.starts_with(before)) return {};
   line = without_blanks_around(line.substr(before.size()));
-  if (line.empty() || line.find('\n') != std::string_view::npos) return {};
+  if (line.empty() || holds(line, '\n')) return {};
   return file.parent_path() / line;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text_parts.h"
+
 namespace fathom {
 namespace {
 
@@ -51,7 +53,7 @@ std::optional<IgnorePattern> IgnorePattern::parse(std::string_view line) {
     line.remove_suffix(1);
   }
   // A slash anywhere else ties the pattern to the folder of its file.
-  pattern.anchored_ = line.find('/') != std::string_view::npos;
+  pattern.anchored_ = holds(line, '/');
   if (line.starts_with('/')) line.remove_prefix(1);
   if (line.empty()) return {};
   pattern.is_literal_ = line.find_first_of("*?[\\") == std::string_view::npos;

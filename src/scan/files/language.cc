@@ -5,8 +5,10 @@
 #include <map>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/glob.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 
 extern const std::string_view languages_tsv;
@@ -104,12 +106,6 @@ std::string_view shebang_program(std::string_view beginning) {
   return {};
 }
 
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return out;
-}
-
 }  // namespace
 
 Language language_of(std::string_view path, std::string_view beginning) {
@@ -122,11 +118,10 @@ Language language_of(std::string_view path, std::string_view beginning) {
   if (name.ends_with(".in")) name.remove_suffix(3);
   const size_t dot = name.rfind('.');
   if (dot != std::string_view::npos && dot > 0) {
-    const auto found = rules.endings.find(lower_case(name.substr(dot + 1)));
+    const auto found = rules.endings.find(small_letters(name.substr(dot + 1)));
     if (found != rules.endings.end()) return found->second;
   }
-  const auto found = rules.shebangs.find(shebang_program(beginning));
-  return found == rules.shebangs.end() ? Language::kNone : found->second;
+  return value_or_empty(rules.shebangs, shebang_program(beginning));
 }
 
 std::string_view language_name(Language language) {

@@ -127,12 +127,9 @@ bool begins_cuda(std::string_view line) {
 
 // A cell whose first line hands it to another program.
 bool is_of_another_language(std::string_view line) {
-  for (const std::string_view magic :
-       {"%%bash", "%%sh", "%%script", "%%html", "%%javascript", "%%js", "%%latex", "%%markdown",
-        "%%svg", "%%perl", "%%ruby", "%%writefile", "%%R", "%%cython", "%%sql"}) {
-    if (line.starts_with(magic)) return true;
-  }
-  return false;
+  return starts_with_any(
+      line, {"%%bash", "%%sh", "%%script", "%%html", "%%javascript", "%%js", "%%latex",
+             "%%markdown", "%%svg", "%%perl", "%%ruby", "%%writefile", "%%R", "%%cython", "%%sql"});
 }
 
 class NotebookWriter {
@@ -153,7 +150,7 @@ class NotebookWriter {
  private:
   void add_cuda(const Cell& cell) {
     for (const Cell::Line& line : cell.lines) {
-      if (line.text.find("'''") != std::string::npos) return;
+      if (holds(line.text, "'''")) return;
     }
     put(cell.lines[0].line, "_cuda_cell = r'''");
     for (size_t i = 1; i < cell.lines.size(); ++i) put(cell.lines[i].line, cell.lines[i].text);

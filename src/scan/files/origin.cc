@@ -39,11 +39,8 @@ bool is_comment(std::string_view line) {
   const size_t first = line.find_first_not_of(" \t");
   if (first == std::string_view::npos) return false;
   line.remove_prefix(first);
-  for (const std::string_view sign :
-       {"//", "/*", "*", "#", "--", ";", "<!--", "%", "{#", "..", "\"\"\""}) {
-    if (line.starts_with(sign)) return true;
-  }
-  return false;
+  return starts_with_any(line,
+                         {"//", "/*", "*", "#", "--", ";", "<!--", "%", "{#", "..", "\"\"\""});
 }
 
 }  // namespace
@@ -51,7 +48,7 @@ bool is_comment(std::string_view line) {
 bool is_copied_repository(const std::vector<std::string_view>& names) {
   bool licence = false, root = false;
   for (const std::string_view one : names) {
-    const std::string name = lower(one);
+    const std::string name = small_letters(one);
     licence = licence || name.starts_with("licen") || name.starts_with("copying");
     root = root || std::ranges::any_of(OriginRules::built_in().roots, [&](std::string_view rule) {
              return glob_matches(rule, name);
@@ -63,7 +60,7 @@ bool is_copied_repository(const std::vector<std::string_view>& names) {
 bool is_vendored_folder(std::string_view path) {
   const size_t slash = path.rfind('/');
   const bool top = slash == std::string_view::npos;
-  const std::string name = lower(top ? path : path.substr(slash + 1));
+  const std::string name = small_letters(top ? path : path.substr(slash + 1));
   const auto fits = [&](std::string_view pattern) { return glob_matches(pattern, name); };
   const OriginRules& rules = OriginRules::built_in();
   return std::ranges::any_of(rules.folders, fits) ||
@@ -75,9 +72,9 @@ bool says_generated(std::string_view beginning) {
   const std::vector<std::string_view> lines = split(beginning.substr(0, kBytes), '\n');
   for (size_t i = 0; i < std::min(lines.size(), kLines); ++i) {
     if (!is_comment(lines[i])) continue;
-    const std::string line = lower(lines[i]);
+    const std::string line = small_letters(lines[i]);
     for (const std::string_view start : OriginRules::built_in().starts) {
-      if (line.find(start) != std::string::npos) return true;
+      if (holds(line, start)) return true;
     }
   }
   return false;

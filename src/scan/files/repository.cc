@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "scan/facts/code_names.h"
 #include "scan/facts/passed_paths.h"
 #include "scan/facts/text_lines.h"
 #include "scan/files/file_measures.h"
@@ -121,13 +122,13 @@ class Walk {
     if (!fs::is_regular_file(fs::symlink_status(file, error))) return;
     const Result<std::string> text = read_source_text(file, kMaxIgnoreBytes);
     if (!text.ok()) {
-      unread_rules_.add(folder + std::string(file_name_of_path(file.native())));
+      unread_rules_.add(folder + std::string(file_name(file.native())));
       return;
     }
     chain =
         std::make_shared<IgnoreChain>(IgnoreChain{chain, folder.size(), IgnoreRules(text.value())});
     if (chain->rules.too_many() || chain->rules.too_long()) {
-      unused_rules_.add(folder + std::string(file_name_of_path(file.native())));
+      unused_rules_.add(folder + std::string(file_name(file.native())));
     }
   }
 

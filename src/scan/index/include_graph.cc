@@ -6,14 +6,10 @@
 #include <string_view>
 
 #include "base/path_ends.h"
+#include "scan/facts/text_lines.h"
 
 namespace fathom {
 namespace {
-
-std::string_view folder_of(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
 
 // "a/b/../c.h" → "a/c.h"
 std::string normalized(std::string_view folder, std::string_view path) {
@@ -23,7 +19,7 @@ std::string normalized(std::string_view folder, std::string_view path) {
     const std::string_view part = path.substr(0, slash);
     path.remove_prefix(std::min(slash + 1, path.size()));
     if (part == ".." && !out.empty()) {
-      out = folder_of(out);
+      out = folder_of_path(out);
     } else if (part != "." && part != ".." && !part.empty()) {
       if (!out.empty()) out += '/';
       out += part;
@@ -64,7 +60,7 @@ IncludeGraph::IncludeGraph(const std::vector<File>& files)
   PathEnds ends(std::move(paths));
   // The file that an include means: beside the includer, else the nearest whose path ends so.
   for (uint32_t from = 0; from < files.size(); ++from) {
-    const std::string_view folder = folder_of(files[from].path);
+    const std::string_view folder = folder_of_path(files[from].path);
     for (size_t i = 0; i < files[from].includes.size(); ++i) {
       const std::string_view include = without_marks(files[from].includes[i]);
       const auto beside = by_path.find(normalized(folder, include));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text_parts.h"
+
 namespace fathom {
 namespace {
 
@@ -35,13 +37,9 @@ KernelLauncher& KernelGraph::launch(Kernel kernel, KernelLauncher launcher) {
 }
 
 void KernelGraph::take(Kernel kernel, const CodePlace& at) {
-  KernelLauncher launcher;
-  launcher.at = at;
-  launcher.line_last = at.line;
-  launcher.function = places_.name_at(at);
-  launcher.via = "its name in a string";
-  launcher.certainty = Certainty::kUnsure;
-  nodes_[kernel].edges.emplace_back(KernelEdgeKind::kTakes, std::move(launcher));
+  nodes_[kernel].edges.emplace_back(
+      KernelEdgeKind::kTakes,
+      launcher_at(at, at.line, places_.name_at(at), "its name in a string", Certainty::kUnsure));
 }
 
 void KernelGraph::name(std::string_view name, KernelFamily family, uint32_t file) {
@@ -78,7 +76,7 @@ std::vector<KernelLauncher> KernelGraph::launchers(Kernel kernel) const {
 bool KernelGraph::is_dead(Kernel kernel) const {
   const Node& node = nodes_[kernel];
   const auto& attributes = node.facts.attributes;
-  const bool c_name = std::ranges::find(attributes, "extern \"C\"") != attributes.end();
+  const bool c_name = contains(attributes, "extern \"C\"");
   if (!node.followed || !node.edges.empty() || c_name) return false;
   const auto& names = by_name_[static_cast<size_t>(node.family)];
   const Namesakes& namesakes = names.find(node.facts.name)->second;

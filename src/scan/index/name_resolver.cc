@@ -2,17 +2,14 @@
 
 #include <algorithm>
 
+#include "scan/facts/code_names.h"
+
 namespace fathom::cpp {
 namespace {
 
 constexpr size_t kMostMeanings = 4;
 constexpr size_t kMostNamesakes = 256;  // overloads of a function, specialisations of a class
 constexpr int kDeepestAlias = 6;
-
-std::string_view qualifier_of(std::string_view path) {
-  const size_t at = path.rfind("::");
-  return at == std::string_view::npos ? std::string_view() : path.substr(0, at);
-}
 
 bool is_function(SymbolKind kind) {
   // A kernel is launched, not called.
@@ -56,7 +53,7 @@ CallGraph::Meaning NameResolver::meaning(SymbolId unit, const CallGraph::Use& us
 
 std::vector<Candidate> NameResolver::candidates(SymbolId unit, std::string_view path,
                                                 SymbolKind kind) const {
-  const bool qualified = !qualifier_of(path).empty();
+  const bool qualified = !before_last(path, "::").empty();
   std::vector<Candidate> out;
   for (const Candidate& one :
        index_.resolve(path, {index_.symbol(unit).file, graph_.inside(unit)}, kind)) {
@@ -91,7 +88,7 @@ CallGraph::Meaning NameResolver::chosen(const std::vector<Candidate>& candidates
 CallGraph::Meaning NameResolver::call(SymbolId unit, std::string_view path) const {
   Meaning found = function(unit, path);
   if (!found.empty()) return found;
-  const std::string_view qualifier = qualifier_of(path);
+  const std::string_view qualifier = before_last(path, "::");
   if (qualifier.empty()) return type(unit, path);  // a constructor
   return method_of(unit, qualifier, last_name(path));
 }
@@ -102,7 +99,7 @@ CallGraph::Meaning NameResolver::function(SymbolId unit, std::string_view path) 
   // Code of the GPU cannot call what only the host has; a function without a mark may be constexpr.
   const bool on_host = index_.symbol(unit).kind == SymbolKind::kHostFunction;
   if (on_host) std::swap(device, host);
-  return chosen(nearer(std::move(device), std::move(host)), !qualifier_of(path).empty());
+  return chosen(nearer(std::move(device), std::move(host)), !before_last(path, "::").empty());
 }
 
 std::vector<SymbolId> NameResolver::methods_named(std::string_view name) const {
@@ -132,7 +129,7 @@ CallGraph::Meaning NameResolver::member(SymbolId unit, std::string_view method,
 CallGraph::Meaning NameResolver::type(SymbolId unit, std::string_view path) const {
   return chosen(nearer(candidates(unit, path, SymbolKind::kAlias),
                        candidates(unit, path, SymbolKind::kClass)),
-                !qualifier_of(path).empty());
+                !before_last(path, "::").empty());
 }
 
 // Whether of several classes one alone has the methods found. Specialisations of one class all have
@@ -200,7 +197,7 @@ std::string_view NameResolver::parameter_behind(SymbolId unit, std::string_view 
 CallGraph::Meaning NameResolver::classes_of(SymbolId unit, std::string_view type, int depth) const {
   if (depth > kDeepestAlias || !spend(1)) return {};
   if (graph_.is_parameter(unit, type)) return classes_of_parameter(unit, type, depth);
-  const std::string_view qualifier = qualifier_of(type);
+  const std::string_view qualifier = before_last(type, "::");
   if (!qualifier.empty() && graph_.is_parameter(unit, qualifier))
     return classes_of_nested(unit, qualifier, last_name(type), depth);
   Meaning classes;

@@ -32,12 +32,6 @@ std::string_view last_two_parts(std::string_view dotted) {
   return before == std::string_view::npos ? dotted : dotted.substr(before + 1);
 }
 
-// Whether `dotted` is `module` or ends with ".module".
-bool ends_with_module(std::string_view dotted, std::string_view module) {
-  if (!dotted.ends_with(module)) return false;
-  return dotted.size() == module.size() || dotted[dotted.size() - module.size() - 1] == '.';
-}
-
 }  // namespace
 
 bool is_overload(const python::Function& function) {
@@ -107,12 +101,12 @@ std::optional<uint32_t> PythonNames::find_module(std::string_view module,
   first -= std::min(first - all.begin(), kMaxBefore);
   for (; first != all.begin() + last; ++first) {
     const uint32_t file = *first;
-    if (!ends_with_module(dotted_[file], absolute)) continue;
+    if (!ends_with_part(dotted_[file], absolute, '.')) continue;
     // No module imports itself: package/x.py may hand on all of x.py.
     if (file == from_file && !module.starts_with('.') && modules_[file] != absolute) continue;
     // `import torch` is not package/torch.py, which is called package.torch; without an
     // __init__.py at the top the package's own name is longer than what is known of it.
-    if (!module.starts_with('.') && !ends_with_module(absolute, modules_[file])) continue;
+    if (!module.starts_with('.') && !ends_with_part(absolute, modules_[file], '.')) continue;
     // A repository may hold two modules of one name: the nearer one is meant.
     const size_t shared = common_prefix(path(file), path(from_file));
     if (!best || shared > best_shared) {
@@ -130,6 +124,26 @@ std::optional<PythonName> PythonNames::resolve(std::string_view name, uint32_t f
     known->second = in_file(name, file, asked, 0);
   }
   return known->second;
+}
+
+std::optional<PythonRef> PythonNames::resolve_function(std::string_view name, uint32_t file) const {
+  const auto found = resolve(name, file);
+  if (!found || found->kind != PythonName::Kind::kFunction) return std::nullopt;
+  return found->ref();
+}
+
+std::optional<PythonRef> PythonNames::resolve_class(std::string_view name, uint32_t file) const {
+  const auto found = resolve(name, file);
+  if (!found || found->kind != PythonName::Kind::kClass) return std::nullopt;
+  return found->ref();
+}
+
+CodePlace PythonNames::place_of(const PythonName& name) const {
+  const python::PythonFile& home = python(name.file);
+  if (name.kind == PythonName::Kind::kFunction)
+    return {name.file, home.functions[name.index].line_name};
+  if (name.kind == PythonName::Kind::kClass) return {name.file, home.classes[name.index].line_name};
+  return {name.file, 0};
 }
 
 std::optional<PythonRef> PythonNames::find_function(uint32_t file,
@@ -154,9 +168,7 @@ std::optional<PythonRef> PythonNames::function_named(std::string_view name, uint
     const size_t dot = around.rfind('.');
     around = around.substr(0, dot == std::string_view::npos ? 0 : dot);
   }
-  const auto resolved = resolve(name, file);
-  if (!resolved || resolved->kind != PythonName::Kind::kFunction) return std::nullopt;
-  return PythonRef{resolved->file, static_cast<uint32_t>(resolved->index)};
+  return resolve_function(name, file);
 }
 
 std::vector<PythonName> PythonNames::resolve_all(std::string_view name, uint32_t file) const {
@@ -170,7 +182,7 @@ std::vector<PythonName> PythonNames::resolve_all(std::string_view name, uint32_t
     Asked asked;
     const python::Import& import = python(file).imports[i];
     const auto found = through_import(import, name, file, asked, 0);
-    if (found && std::find(out.begin(), out.end(), *found) == out.end()) out.push_back(*found);
+    if (found && !contains(out, *found)) out.push_back(*found);
   }
   return out;
 }
@@ -178,9 +190,7 @@ std::vector<PythonName> PythonNames::resolve_all(std::string_view name, uint32_t
 std::vector<const python::Import*> PythonNames::imports_of(std::string_view name,
                                                            uint32_t file) const {
   std::vector<const python::Import*> out;
-  const auto found = files_[file].imports.find(name);
-  if (found == files_[file].imports.end()) return out;
-  for (const uint32_t i : found->second) {
+  for (const uint32_t i : value_or_empty(files_[file].imports, name)) {
     const python::Import& import = python(file).imports[i];
     if (import.bound_to == name) out.push_back(&import);
   }
@@ -192,7 +202,7 @@ PythonNames::FileNames PythonNames::names_in(const python::PythonFile& python, u
   // A function goes before a class, that before a constant; of several the first, which is no
   // signature for type checkers where there is another.
   for (const bool overloads : {false, true}) {
-    for (size_t i = 0; i < python.functions.size(); ++i) {
+    for (uint32_t i = 0; i < python.functions.size(); ++i) {
       const python::Function& function = python.functions[i];
       if (function.scope.empty() && is_overload(function) == overloads)
         out.defined.emplace(function.name, PythonName{PythonName::Kind::kFunction, file, i});
@@ -209,7 +219,7 @@ PythonNames::FileNames PythonNames::names_in(const python::PythonFile& python, u
     if (one.scope.empty())
       out.defined.emplace(one.name, PythonName{PythonName::Kind::kClass, file, i});
   }
-  for (size_t i = 0; i < python.constants.size(); ++i)
+  for (uint32_t i = 0; i < python.constants.size(); ++i)
     out.defined.emplace(python.constants[i].first,
                         PythonName{PythonName::Kind::kConstant, file, i});
   for (uint32_t i = 0; i < python.imports.size(); ++i) {
@@ -241,9 +251,7 @@ std::optional<PythonName> PythonNames::bound_in(std::string_view name, uint32_t 
     if (const auto found = names.defined.find(head); found != names.defined.end())
       return found->second;
   }
-  const auto bound = names.imports.find(head);
-  if (bound == names.imports.end()) return std::nullopt;
-  for (const uint32_t i : bound->second) {
+  for (const uint32_t i : value_or_empty(names.imports, head)) {
     const python::Import& import = python(file).imports[i];
     if (auto found = through_import(import, name, file, asked, depth)) return found;
   }
@@ -383,12 +391,11 @@ std::vector<std::pair<uint32_t, const python::Class*>> PythonNames::with_bases(
   while (!left.empty() && out.size() < kMaxBases) {
     const auto at = left.back();
     left.pop_back();
-    if (std::find(out.begin(), out.end(), at) != out.end()) continue;
+    if (contains(out, at)) continue;
     out.push_back(at);
     for (size_t i = at.second->bases.size(); i-- > 0;) {
-      const auto found = resolve(at.second->bases[i], at.first);
-      if (!found || found->kind != PythonName::Kind::kClass) continue;
-      left.emplace_back(found->file, &python(found->file).classes[found->index]);
+      if (const auto base = resolve_class(at.second->bases[i], at.first))
+        left.emplace_back(base->file, &python(base->file).classes[base->index]);
     }
   }
   return out;

@@ -13,20 +13,21 @@
 
 namespace fathom {
 
-// Where a Python name was defined: a function, a class or a module-level constant of a file.
-struct PythonName {
-  enum class Kind : uint8_t { kModule, kFunction, kClass, kConstant };
-  Kind kind;
-  uint32_t file;
-  size_t index;  // in that file's functions, classes or constants
-  friend bool operator==(const PythonName&, const PythonName&) = default;
-};
-
 // A function or class of a Python file, by its place in the file's list.
 struct PythonRef {
   uint32_t file = 0;
   uint32_t index = 0;
   friend auto operator<=>(const PythonRef&, const PythonRef&) = default;
+};
+
+// Where a Python name was defined: a function, a class or a module-level constant of a file.
+struct PythonName {
+  enum class Kind : uint8_t { kModule, kFunction, kClass, kConstant };
+  Kind kind;
+  uint32_t file;
+  uint32_t index;  // in that file's functions, classes or constants
+  PythonRef ref() const { return {file, index}; }
+  friend bool operator==(const PythonName&, const PythonName&) = default;
 };
 
 // In place of a function's index: code outside any.
@@ -54,12 +55,17 @@ class PythonNames {
   std::optional<uint32_t> find_module(std::string_view module, uint32_t from_file) const;
   // What a dotted name means in a file, at module level.
   std::optional<PythonName> resolve(std::string_view name, uint32_t file) const;
+  // The function or class that it means, where it is one.
+  std::optional<PythonRef> resolve_function(std::string_view name, uint32_t file) const;
+  std::optional<PythonRef> resolve_class(std::string_view name, uint32_t file) const;
   // All that it can mean where several imports bind it: `if fast: from a import f`, `else: from b
   // import f`. What the file defines itself hides them.
   std::vector<PythonName> resolve_all(std::string_view name, uint32_t file) const;
   // The function that a name means inside others: one that stands in them, else at module level.
   std::optional<PythonRef> function_named(std::string_view name, uint32_t file,
                                           std::string_view around) const;
+  // Where a function or class is named; of anything else line 0 of its file.
+  CodePlace place_of(const PythonName& name) const;
   // By "scope.name", in the file itself.
   std::optional<PythonRef> find_function(uint32_t file, const std::string& qualified) const;
   std::optional<PythonRef> find_class(uint32_t file, const std::string& qualified) const;

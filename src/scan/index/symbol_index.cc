@@ -52,8 +52,7 @@ bool encloses_scope(std::string_view outer, std::string_view scope) {
 // A source, in contrast to what sources include.
 bool is_compiled(std::string_view path) {
   const std::string_view ending = path.substr(std::min(path.rfind('.'), path.size()));
-  return ending == ".cu" || ending == ".cc" || ending == ".cpp" || ending == ".cxx" ||
-         ending == ".c" || ending == ".hip";
+  return is_one_of(ending, {".cu", ".cc", ".cpp", ".cxx", ".c", ".hip"});
 }
 
 ScopeFit fit_of(uint32_t misfit) {
@@ -141,16 +140,11 @@ void SymbolIndex::own_local_aliases() {
 
 const std::vector<SymbolId>& SymbolIndex::methods(std::string_view scope,
                                                   std::string_view name) const {
-  static const Ids none;
-  const auto found = methods_.find({scope, name});
-  return found == methods_.end() ? none : found->second;
+  return value_or_empty(methods_, {scope, name});
 }
 
 const std::vector<SymbolId>& SymbolIndex::named(std::string_view name, SymbolKind kind) const {
-  static const Ids none;
-  const auto& names = by_name_[static_cast<size_t>(kind)];
-  const auto found = names.find(name);
-  return found == names.end() ? none : found->second;
+  return value_or_empty(by_name_[static_cast<size_t>(kind)], name);
 }
 
 bool SymbolIndex::has_name(std::string_view name) const {

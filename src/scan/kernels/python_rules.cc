@@ -1,9 +1,8 @@
 #include "scan/kernels/python_rules.h"
 
-#include <charconv>
-
 #include "base/check.h"
 #include "base/glob.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 
 extern const std::string_view kernel_decorators_tsv;
@@ -41,11 +40,8 @@ ArgumentPlace argument_place(std::string_view text) {
   if (parts.empty()) return out;
   CHECK(parts.size() == 2);
   out.keyword = parts[1];
-  size_t position = 0;
-  if (parts[0] == "-") return out;
-  const auto read = std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), position);
-  CHECK(read.ec == std::errc());
-  out.position = position;
+  out.position = number_in<size_t>(parts[0]);
+  CHECK(out.position || parts[0] == "-");
   return out;
 }
 

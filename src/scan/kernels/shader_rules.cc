@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/tsv.h"
+#include "scan/facts/code_names.h"
 
 extern const std::string_view shader_languages_tsv;
 extern const std::string_view prebuilt_tsv;
@@ -21,13 +22,8 @@ ShaderForm form_of(std::string_view text) {
 
 // "a/b.tmpl.wgsl" ends in "wgsl".
 std::string_view ending_of(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  const size_t dot = name.rfind('.');
-  return dot == std::string_view::npos ? "" : name.substr(dot + 1);
-}
-
-bool is_among(const std::vector<std::string_view>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
+  const std::string_view name = file_name(path);
+  return holds(name, '.') ? after_last(name, ".") : "";
 }
 
 }  // namespace
@@ -55,16 +51,15 @@ std::span<const ShaderRule> shader_rules() {
 const ShaderRule* shader_rule_of(std::string_view path) {
   const std::string_view ending = ending_of(path);
   for (const ShaderRule& rule : shader_rules()) {
-    if (is_among(rule.endings, ending)) return &rule;
+    if (contains(rule.endings, ending)) return &rule;
   }
   return nullptr;
 }
 
 const ShaderRule* shader_rule_in(std::string_view text) {
   for (const ShaderRule& rule : shader_rules()) {
-    const bool all = std::all_of(rule.in_text.begin(), rule.in_text.end(), [&](auto part) {
-      return text.find(part) != std::string_view::npos;
-    });
+    const bool all = std::all_of(rule.in_text.begin(), rule.in_text.end(),
+                                 [&](auto part) { return holds(text, part); });
     if (all) return &rule;
   }
   return nullptr;

@@ -199,7 +199,7 @@ std::optional<std::string> AccessLinker::argument_of_launches(const KernelFacts&
   std::optional<double> found;
   for (const KernelLauncher& launcher : kernel.launchers) {
     // "a, 1 | b, 2": one launch of several instances.
-    if (launcher.template_arguments.find(" | ") != std::string::npos) return std::nullopt;
+    if (holds(launcher.template_arguments, " | ")) return std::nullopt;
     const std::vector<std::string_view> given = split_list(launcher.template_arguments);
     if (parameter >= given.size()) return std::nullopt;
     const auto value = whole_number(

@@ -6,18 +6,6 @@
 #include "scan/facts/code_names.h"
 
 namespace fathom {
-namespace {
-
-CodePlace place_of(const Readings& readings, const PythonName& name) {
-  const python::PythonFile& home = readings.readings[name.file].python;
-  if (name.kind == PythonName::Kind::kFunction)
-    return {name.file, home.functions[name.index].line_name};
-  if (name.kind == PythonName::Kind::kClass) return {name.file, home.classes[name.index].line_name};
-  return {name.file, 0};
-}
-
-}  // namespace
-
 std::map<CodePlace, uint32_t> count_api_calls(const Readings& readings, const PythonNames& names,
                                               const std::vector<ApiFacts>& api) {
   std::map<CodePlace, uint32_t> out;
@@ -41,7 +29,7 @@ std::map<CodePlace, uint32_t> count_api_calls(const Readings& readings, const Py
     std::set<CodePlace> called;
     for (const std::string_view callee : callees) {
       const auto meant = names.resolve(callee, file);
-      if (meant && meant->file != file) called.insert(place_of(readings, *meant));
+      if (meant && meant->file != file) called.insert(names.place_of(*meant));
     }
     for (const CodePlace& at : called) {
       if (const auto found = out.find(at); found != out.end()) ++found->second;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "scan/facts/code_names.h"
+#include "scan/facts/text_lines.h"
 #include "scan/files/code_purpose.h"
 
 namespace fathom {
@@ -13,13 +14,8 @@ namespace {
 
 constexpr size_t kLongestSignature = 300;
 
-std::string one_line(std::string text) {
-  std::string out;
-  for (const char c : text) {
-    const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
-    if (space && (out.empty() || out.back() == ' ')) continue;
-    out += space ? ' ' : c;
-  }
+std::string one_line(std::string_view text) {
+  std::string out = on_one_line(text);
   if (out.size() > kLongestSignature) {
     out.resize(kLongestSignature);
     while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
@@ -55,9 +51,8 @@ std::string signature_of(const python::PythonFile& file, const python::Class& ty
     if (function.name == "__init__" && function.scope == type.name)
       return signature_of(function, true);
   }
-  const bool data =
-      std::any_of(type.decorators.begin(), type.decorators.end(),
-                  [](const std::string& d) { return d.find("dataclass") != std::string::npos; });
+  const bool data = std::any_of(type.decorators.begin(), type.decorators.end(),
+                                [](const std::string& d) { return holds(d, "dataclass"); });
   if (!data) return "";
   std::string out = "(";
   for (const python::Field& field : type.fields) {
@@ -154,7 +149,7 @@ class ApiLinker {
   // pkg/models/__init__.py takes a logger from pkg.utils to call it itself.
   bool hands_on(const python::Import& import, uint32_t file) const {
     const std::string& package = names_.module_of(file);
-    const bool own = package.find('.') == std::string::npos || import.module == package ||
+    const bool own = !holds(package, '.') || import.module == package ||
                      import.module.starts_with(package + ".") ||
                      (import.module.starts_with('.') && !import.module.starts_with(".."));
     if (own) return true;
@@ -205,11 +200,7 @@ class ApiLinker {
         const auto module = names_.find_module(import.module, file);
         const auto found = module ? names_.resolve(import.name, *module) : std::nullopt;
         if (!found || found->file == file) continue;
-        const python::PythonFile& home = readings_.readings[found->file].python;
-        CodePlace at = {found->file, 0};
-        if (found->kind == PythonName::Kind::kFunction)
-          at.line = home.functions[found->index].line_name;
-        if (found->kind == PythonName::Kind::kClass) at.line = home.classes[found->index].line_name;
+        const CodePlace at = names_.place_of(*found);
         const auto fact = exported_.find(at);
         if (fact != exported_.end() && fact->second.exported_at.file != file &&
             seen.insert(at).second)
@@ -235,9 +226,7 @@ class ApiLinker {
           function.name.starts_with("operator") || !function.made_by.empty())
         continue;
       // Functions of classes and of details are not called by users.
-      if (function.scope.find("detail") != std::string::npos ||
-          is_class_scope(file, function.scope))
-        continue;
+      if (holds(function.scope, "detail") || is_class_scope(file, function.scope)) continue;
       ApiFacts fact;
       fact.kind = EntryKind::kHeaderFunction;
       fact.name = qualified_name(function);
@@ -252,8 +241,7 @@ class ApiLinker {
 
   // The headers beside a program's sources are its own.
   static bool is_public_header(std::string_view path) {
-    return path.starts_with("include/") ||
-           (path.find("/include/") != std::string_view::npos && !path.starts_with("src/"));
+    return path.starts_with("include/") || (holds(path, "/include/") && !path.starts_with("src/"));
   }
 
   // The classes that a user of a library of headers makes objects of: those with methods.
@@ -262,7 +250,7 @@ class ApiLinker {
                                                         "/details/"};
     const std::string& path = readings_.files[file].path;
     for (const std::string_view folder : inside) {
-      if (path.find(folder) != std::string::npos) return;
+      if (holds(path, folder)) return;
     }
     const cpp::Definitions& cpp = readings_.readings[file].cpp;
     std::set<std::string_view> with_methods, classes;
@@ -272,7 +260,7 @@ class ApiLinker {
         with_methods.insert(last_name(function.scope));
     }
     for (const cpp::Class& type : cpp.classes) {
-      if (type.scope.find("detail") != std::string::npos || !with_methods.contains(type.name) ||
+      if (holds(type.scope, "detail") || !with_methods.contains(type.name) ||
           classes.contains(last_name(type.scope)))
         continue;
       ApiFacts fact;

@@ -1,7 +1,6 @@
 #include "scan/link/code_graph.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/tsv.h"
 #include "scan/facts/code_names.h"
@@ -72,8 +71,7 @@ CodeGraph::CodeGraph(const Readings& readings, const PythonNames& names, const P
 }
 
 const BoundFunction* CodeGraph::exported_as(const FunctionNode& node) const {
-  const auto found = exports_.find(node);
-  return found == exports_.end() ? nullptr : &found->second;
+  return find_value(exports_, node);
 }
 
 const std::vector<CallerEdge>& CodeGraph::callers() const {
@@ -199,9 +197,7 @@ std::vector<BoundFunction> CodeGraph::bindings_named(const OpenCall& call, uint3
   const size_t dot = callee.rfind('.');
   const std::string_view object = callee.substr(0, std::min(dot, callee.size()));
   if (dot == std::string_view::npos || object == "self") return open;
-  const auto found = bindings_.find(callee.substr(dot + 1));
-  if (found == bindings_.end()) return open;
-  for (const BoundFunction& bound : found->second) {
+  for (const BoundFunction& bound : value_or_empty(bindings_, callee.substr(dot + 1))) {
     const bool built = !types_.jit().builders_of(bound.file).empty();
     const bool common = built && types_.jit().files_exporting(bound.binding->exported) > 1;
     if (is_imported(callee, file, bound))
@@ -230,10 +226,7 @@ void CodeGraph::add_ops(const OpenCall& call, std::vector<GraphStep>& out) const
 }
 
 std::vector<BoundFunction> CodeGraph::bindings_meant(const OpenCall& call) const {
-  const auto named = [this](std::string_view name) {
-    const auto found = bindings_.find(name);
-    return found == bindings_.end() ? std::vector<BoundFunction>() : found->second;
-  };
+  const auto named = [this](std::string_view name) { return value_or_empty(bindings_, name); };
   if (!call.library_name.empty()) {
     std::vector<BoundFunction> out = named(call.library_name);
     // TORCH_LIBRARY(TORCH_EXTENSION_NAME, m): the library may be any.
@@ -242,9 +235,7 @@ std::vector<BoundFunction> CodeGraph::bindings_meant(const OpenCall& call) const
   }
   const std::string_view package = std::string_view(call.module).substr(0, call.module.find('.'));
   // What these return is compiled code, which no module names.
-  constexpr std::array<std::string_view, 3> loaders = {"ctypes", "cffi",
-                                                       "torch.utils.cpp_extension"};
-  if (std::ranges::find(loaders, call.module) != loaders.end())
+  if (is_one_of(call.module, {"ctypes", "cffi", "torch.utils.cpp_extension"}))
     return of_module(named(last_part(call.callee)), call);
   if (package.empty() || standard_modules().contains(package)) return {};
   // What is installed is not what this repository builds.
@@ -261,8 +252,7 @@ std::vector<BoundFunction> CodeGraph::of_module(const std::vector<BoundFunction>
     const std::vector<std::string>& modules = extensions_.of(bound.file);
     // What is built when the program runs has no name to import.
     if (modules.empty() && types_.jit().builders_of(bound.file).empty()) unknown.push_back(bound);
-    if (std::find(modules.begin(), modules.end(), last_part(call.module)) != modules.end())
-      known.push_back(bound);
+    if (contains(modules, last_part(call.module))) known.push_back(bound);
   }
   // Others' libraries have functions of the same names.
   const std::string_view package = std::string_view(call.module).substr(0, call.module.find('.'));

@@ -26,10 +26,6 @@ std::string_view base_name(std::string_view written) {
   return written.substr(0, written.find('<'));
 }
 
-bool holds(const std::vector<SymbolId>& all, SymbolId one) {
-  return std::ranges::find(all, one) != all.end();
-}
-
 }  // namespace
 
 CppCalls::CppCalls(const SymbolIndex& index) : index_(index) {
@@ -208,7 +204,7 @@ std::vector<SymbolId> CppCalls::with_bases(SymbolId type) const {
   Ids out = {type};
   for (size_t i = 0; i < out.size() && out.size() < kMostBases; ++i) {
     for (const SymbolId base : bases_of(out[i])) {
-      if (!holds(out, base)) out.push_back(base);
+      if (!contains(out, base)) out.push_back(base);
     }
   }
   return out;
@@ -220,7 +216,7 @@ std::vector<SymbolId> CppCalls::derived_from(SymbolId type) const {
     const auto found = derived_.find(out[i]);
     if (found == derived_.end()) continue;
     for (const SymbolId one : found->second) {
-      if (!holds(out, one)) out.push_back(one);
+      if (!contains(out, one)) out.push_back(one);
     }
   }
   out.erase(out.begin());

@@ -23,9 +23,7 @@ EntryKind purpose(std::string_view path, EntryKind otherwise) {
     default:
       if (file_name(path).starts_with("bench")) return EntryKind::kBenchmark;
       // Packages are called so, too, but few programs in them are more.
-      return path.starts_with("demo/") || path.find("/demo/") != std::string_view::npos
-                 ? EntryKind::kExample
-                 : otherwise;
+      return path.starts_with("demo/") || holds(path, "/demo/") ? EntryKind::kExample : otherwise;
   }
 }
 
@@ -62,24 +60,15 @@ class EntryPointLinker {
       std::string package(folder_of_path(import_path(path)));
       std::replace(package.begin(), package.end(), '/', '.');
       if (package.empty()) package = "__main__";
-      add({EntryKind::kMain, package, "", "python -m " + package, {file, 1}, Certainty::kCertain});
+      add(EntryKind::kMain, package, "python -m " + package, {file, 1});
     } else if (const auto line = begins_at(path, python)) {
-      add({purpose(path, EntryKind::kMain),
-           path,
-           "",
-           "python " + path,
-           {file, *line},
-           Certainty::kCertain});
+      add(purpose(path, EntryKind::kMain), path, "python " + path, {file, *line});
     } else if (is_test_path(path)) {
       tests(file, path, python);
     }
     for (const python::Route& route : python.routes) {
-      add({EntryKind::kHttpRoute,
-           route.method + " " + route.path,
-           route.function,
-           "",
-           {file, route.line},
-           Certainty::kCertain});
+      add(EntryKind::kHttpRoute, route.method + " " + route.path, "", {file, route.line},
+          route.function);
     }
     for (const python::Function& function : python.functions) command(file, function);
   }
@@ -101,12 +90,7 @@ class EntryPointLinker {
   void tests(uint32_t file, const std::string& path, const python::PythonFile& python) {
     for (const python::Function& function : python.functions) {
       if (!function.name.starts_with("test_")) continue;
-      add({EntryKind::kTest,
-           path,
-           "",
-           "python -m pytest " + path,
-           {file, function.line_name},
-           Certainty::kCertain});
+      add(EntryKind::kTest, path, "python -m pytest " + path, {file, function.line_name});
       return;  // one for the file
     }
   }
@@ -116,12 +100,8 @@ class EntryPointLinker {
     for (const std::string& decorator : function.decorators) {
       const std::string callee = decorator.substr(0, decorator.find('('));
       if (callee != "click.command" && !callee.ends_with(".command")) continue;
-      add({EntryKind::kCommand,
-           function.name,
-           function.name,
-           "",
-           {file, function.line_name},
-           Certainty::kLikely});
+      add(EntryKind::kCommand, function.name, "", {file, function.line_name}, function.name,
+          Certainty::kLikely);
     }
   }
 
@@ -129,16 +109,10 @@ class EntryPointLinker {
     const std::string& path = readings_.files[file].path;
     for (const cpp::Function& function : readings_.readings[file].cpp.functions) {
       // extern "C" makes it the program's own, whatever namespace it stands in.
-      const bool of_c =
-          std::ranges::find(function.attributes, "extern \"C\"") != function.attributes.end();
+      const bool of_c = contains(function.attributes, "extern \"C\"");
       if (!is_main(function.name) || !(function.scope.empty() || of_c) || !function.defined)
         continue;
-      add({purpose(path, EntryKind::kCppMain),
-           path,
-           "main",
-           "",
-           {file, function.line_name},
-           Certainty::kCertain});
+      add(purpose(path, EntryKind::kCppMain), path, "", {file, function.line_name}, "main");
       return;  // a second one stands behind an #if
     }
   }
@@ -148,25 +122,15 @@ class EntryPointLinker {
     const uint32_t line = readings_.readings[file].host_main;
     const std::string& path = readings_.files[file].path;
     if (line == 0) return;
-    const std::string folder(folder_of_path(path));
-    add({purpose(path, EntryKind::kConsoleScript),
-         path,
-         "",
-         "go run ./" + folder,
-         {file, line},
-         Certainty::kCertain});
+    add(purpose(path, EntryKind::kConsoleScript), path,
+        "go run ./" + std::string(folder_of_path(path)), {file, line});
   }
 
   void zig_file(uint32_t file) {
     const uint32_t line = readings_.readings[file].host_main;
     const std::string& path = readings_.files[file].path;
     if (line == 0 || file_name(path) == "build.zig") return;
-    add({purpose(path, EntryKind::kConsoleScript),
-         path,
-         "",
-         "",
-         {file, line},
-         Certainty::kCertain});
+    add(purpose(path, EntryKind::kConsoleScript), path, "", {file, line});
   }
 
   // What cargo builds into a program, by where it lies: src/main.rs, src/bin, examples, benches.
@@ -199,15 +163,13 @@ class EntryPointLinker {
     const std::string& path = readings_.files[file].path;
     std::string command = "cargo run";
     if (!crate.empty()) command += " --manifest-path " + std::string(crate) + "Cargo.toml";
-    add({purpose(path, EntryKind::kConsoleScript),
-         path,
-         "",
-         command + which,
-         {file, line},
-         Certainty::kCertain});
+    add(purpose(path, EntryKind::kConsoleScript), path, command + which, {file, line});
   }
 
-  void add(EntryPoint entry) { out_.push_back(std::move(entry)); }
+  void add(EntryKind kind, const std::string& name, const std::string& command, const CodePlace& at,
+           const std::string& target = "", Certainty certainty = Certainty::kCertain) {
+    out_.push_back({kind, name, target, command, at, certainty});
+  }
 
   const Readings& readings_;
   std::set<std::string_view> imported_;  // last parts of modules, and names from them

@@ -9,8 +9,7 @@ namespace {
 
 bool builds_extension(std::string_view callee) {
   const std::string_view name = last_part(callee);
-  return name == "CUDAExtension" || name == "CppExtension" || name == "Extension" ||
-         name == "Pybind11Extension";
+  return is_one_of(name, {"CUDAExtension", "CppExtension", "Extension", "Pybind11Extension"});
 }
 
 // The literals of an expression: ["a.cpp", "b.cu"].
@@ -28,8 +27,7 @@ std::vector<std::string_view> literals_in(std::string_view text) {
 
 bool ends_path(std::string_view path, std::string_view end) {
   while (end.starts_with("./")) end.remove_prefix(2);
-  if (!path.ends_with(end)) return false;
-  return path.size() == end.size() || path[path.size() - end.size() - 1] == '/';
+  return ends_with_part(path, end, '/');
 }
 
 }  // namespace
@@ -88,21 +86,16 @@ void ExtensionModules::read_extension(const python::Call& call, uint32_t file) {
 }
 
 const std::vector<uint32_t>& ExtensionModules::sources_with(uint32_t cpp_file) const {
-  static const std::vector<uint32_t> none;
-  const auto found = sources_.find(cpp_file);
-  return found == sources_.end() ? none : found->second;
+  return value_or_empty(sources_, cpp_file);
 }
 
 void ExtensionModules::add(uint32_t cpp_file, std::string_view module) {
   std::vector<std::string>& modules = modules_[cpp_file];
-  if (std::find(modules.begin(), modules.end(), module) == modules.end())
-    modules.emplace_back(module);
+  if (!contains(modules, module)) modules.emplace_back(module);
 }
 
 const std::vector<std::string>& ExtensionModules::of(uint32_t cpp_file) const {
-  static const std::vector<std::string> none;
-  const auto found = modules_.find(cpp_file);
-  return found == modules_.end() ? none : found->second;
+  return value_or_empty(modules_, cpp_file);
 }
 
 bool ExtensionModules::is_imported_as(std::string_view name, uint32_t python_file,
@@ -113,7 +106,7 @@ bool ExtensionModules::is_imported_as(std::string_view name, uint32_t python_fil
     // `import pkg._C` binds pkg, and is called as pkg._C.fwd.
     const std::string_view meant = import.name.empty() ? last_part(import.module) : import.name;
     const bool bound = import.bound_to == name || last_part(import.module) == name;
-    return bound && std::find(modules.begin(), modules.end(), meant) != modules.end();
+    return bound && contains(modules, meant);
   });
 }
 

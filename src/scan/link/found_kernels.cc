@@ -31,17 +31,12 @@ void add_found(const cpp::FoundKernel& found, uint32_t file, KernelGraph& graph)
   graph.launch(id, std::move(launcher));
 }
 
-bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](std::string_view one) { return text.starts_with(one); });
-}
-
 bool is_hip_header(std::string_view include) {
-  return begins_with_any(include, {"hip/", "rocprim/", "hipcub/", "rocwmma/"});
+  return starts_with_any(include, {"hip/", "rocprim/", "hipcub/", "rocwmma/"});
 }
 
 bool is_cuda_header(std::string_view include) {
-  return begins_with_any(include, {"cuda.h", "cuda_runtime", "cuda_fp16", "cuda_bf16", "cuda_fp8",
+  return starts_with_any(include, {"cuda.h", "cuda_runtime", "cuda_fp16", "cuda_bf16", "cuda_fp8",
                                    "cuda/", "cub/", "cutlass/", "cute/", "cooperative_groups"});
 }
 
@@ -51,7 +46,7 @@ bool is_called_hip(std::string_view path) {
   for (size_t i = 0; i <= path.size(); ++i) {
     const char c = i < path.size() ? path[i] : '/';
     if (c != '/' && c != '-' && c != '_' && c != '.') continue;
-    if (lower(path.substr(begin, i - begin)) == "hip") return true;
+    if (small_letters(path.substr(begin, i - begin)) == "hip") return true;
     begin = i + 1;
   }
   return false;

@@ -1,9 +1,9 @@
 #include "scan/link/host_functions.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
+#include "base/text_parts.h"
 #include "scan/files/code_purpose.h"
 #include "scan/link/evidence.h"
 
@@ -12,9 +12,8 @@ namespace {
 
 // What makes a host function worth a section of its own.
 bool is_hot(std::string_view pattern) {
-  constexpr std::array<std::string_view, 5> hot = {
-      "prefix_compare", "nccl_collective", "nccl_symmetric_buffer", "nvshmem", "library_gemm"};
-  return std::find(hot.begin(), hot.end(), pattern) != hot.end();
+  return is_one_of(pattern, {"prefix_compare", "nccl_collective", "nccl_symmetric_buffer",
+                             "nvshmem", "library_gemm"});
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ constexpr int kMaxHandOvers = 3;
 // "ops/norm.cu" is the end of "csrc/ops/norm.cu".
 bool ends_with_path(std::string_view path, std::string_view end) {
   while (end.starts_with("./") || end.starts_with("../")) end.remove_prefix(end.find('/') + 1);
-  if (!path.ends_with(end)) return false;
-  return path.size() == end.size() || path[path.size() - end.size() - 1] == '/';
+  return ends_with_part(path, end, '/');
 }
 
 // "gen().build_and_load" of "make.gen().build_and_load()" → gen: the first function that is called.
@@ -103,9 +102,7 @@ void JitModules::find_handing_on() {
 }
 
 const std::vector<uint32_t>& JitModules::sources_of(const PythonRef& function) const {
-  static const std::vector<uint32_t> none;
-  const auto found = sources_.find(function);
-  return found == sources_.end() ? none : found->second;
+  return value_or_empty(sources_, function);
 }
 
 std::vector<BoundFunction> JitModules::exported(const PythonRef& function,
@@ -120,13 +117,11 @@ std::vector<BoundFunction> JitModules::exported(const PythonRef& function,
 }
 
 std::vector<PythonRef> JitModules::builders_of(uint32_t cpp_file) const {
-  const auto found = builders_.find(cpp_file);
-  return found == builders_.end() ? std::vector<PythonRef>() : found->second;
+  return value_or_empty(builders_, cpp_file);
 }
 
 size_t JitModules::files_exporting(std::string_view name) const {
-  const auto found = files_exporting_.find(name);
-  return found == files_exporting_.end() ? 0 : found->second;
+  return value_or_empty(files_exporting_, name);
 }
 
 }  // namespace fathom

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text_parts.h"
+
 namespace fathom {
 namespace {
 
@@ -42,7 +44,7 @@ void add_values(const std::vector<python::AssignedValue>& found, uint32_t file,
       if (added.contains(value->name) || !is_wanted(value->name)) continue;
       const auto chain =
           std::find_if(found.begin(), found.end(), [&](const python::AssignedValue& other) {
-            return other.name == value->name && other.text.find('?') != std::string::npos;
+            return other.name == value->name && holds(other.text, '?');
           });
       const python::AssignedValue& taken = chain == found.end() ? *value : *chain;
       added.insert(value->name);

@@ -75,7 +75,7 @@ std::vector<JittedFunctions::Meant> JittedFunctions::candidates(std::string_view
   if (!out.empty()) return out;
   const auto found = in_file_.find({file, last_part(written)});
   if (found == in_file_.end()) return out;
-  const bool plain = written.find('.') == std::string_view::npos;
+  const bool plain = !holds(written, '.');
   if (!plain && !written.starts_with("self.") && !written.starts_with("cls.")) return out;
   size_t deepest = 0;
   for (const size_t i : found->second) {
@@ -143,12 +143,11 @@ std::vector<JittedFunctions::Meant> JittedFunctions::only_namesake(std::string_v
 // `kernel = make_kernel()` where the function defines kernels and gives one back.
 std::vector<size_t> JittedFunctions::made_by(std::string_view maker, uint32_t file) const {
   if (by_maker_.empty()) return {};
-  const auto resolved = names_.resolve(maker, file);
-  if (!resolved || resolved->kind != PythonName::Kind::kFunction) return {};
+  const auto resolved = names_.resolve_function(maker, file);
+  if (!resolved) return {};
   const python::Function& function =
       readings_.readings[resolved->file].python.functions[resolved->index];
-  const auto found = by_maker_.find({resolved->file, function.name});
-  return found == by_maker_.end() ? std::vector<size_t>() : found->second;
+  return value_or_empty(by_maker_, {resolved->file, function.name});
 }
 
 void JittedFunctions::add_calls_of_made() {
@@ -177,13 +176,9 @@ void JittedFunctions::add_calls_of_made() {
         if (found == made.end()) continue;
         for (const size_t kernel : made_by(found->second, file)) {
           if (all_[kernel].form != LaunchForm::kMade) continue;
-          KernelLauncher launcher;
-          launcher.at = {file, call.line_first};
-          launcher.line_last = call.line_last;
-          launcher.function = qualified_name(python.functions[i]);
-          launcher.via = found->second;
-          launcher.certainty = Certainty::kLikely;
-          all_[kernel].launchers.push_back(std::move(launcher));
+          all_[kernel].launchers.push_back(launcher_at(
+              {file, call.line_first}, call.line_last, qualified_name(python.functions[i]),
+              std::string(found->second), Certainty::kLikely));
         }
       }
     }

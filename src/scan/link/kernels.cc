@@ -142,11 +142,10 @@ class KernelLinker {
   // apart. What is not written, or a pack, says nothing.
   static bool takes(const KernelFacts& kernel, const cpp::Launch& launch) {
     const std::string_view list = kernel.parameters;
-    if (launch.arguments.empty() || list.find("...") != std::string_view::npos) return true;
-    const bool packed =
-        std::any_of(launch.arguments.begin(), launch.arguments.end(),
-                    [](const std::string& one) { return one.find("...") != std::string::npos; });
-    if (packed || list.find('(') != std::string_view::npos) return true;
+    if (launch.arguments.empty() || holds(list, "...")) return true;
+    const bool packed = std::any_of(launch.arguments.begin(), launch.arguments.end(),
+                                    [](const std::string& one) { return holds(one, "..."); });
+    if (packed || holds(list, '(')) return true;
     const size_t most = code_parameters(kernel.parameters).size();
     const auto defaults = static_cast<size_t>(std::count(list.begin(), list.end(), '='));
     const size_t given = launch.arguments.size();

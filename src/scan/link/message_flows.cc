@@ -18,7 +18,7 @@ std::string_view object_name(std::string_view callee) {
 }
 
 bool is_queue_name(std::string_view name) {
-  return holds_request_word(RequestRole::kQueue, lower(name));
+  return holds_request_word(RequestRole::kQueue, small_letters(name));
 }
 
 bool is_send(std::string_view callee) {
@@ -52,8 +52,7 @@ MessageFlows::MessageFlows(const Readings& readings, const PythonCalls& graph)
       for (const python::Call& call : python.functions[i].calls) {
         if (!is_receive(call.callee)) continue;
         const std::string_view object = object_name(call.callee);
-        if (object.find("queue") != std::string_view::npos)
-          takers_[{file, std::string(object)}].push_back({file, i});
+        if (holds(object, "queue")) takers_[{file, std::string(object)}].push_back({file, i});
       }
     }
   }
@@ -98,13 +97,11 @@ std::vector<PythonRef> MessageFlows::sendable(const PythonRef& sender,
                         std::any_of(accepted.begin(), accepted.end(), [&](const PythonRef& a) {
                           return types_.classes().inherits(made, a);
                         });
-      if (fits && std::find(out.begin(), out.end(), made) == out.end()) out.push_back(made);
+      if (fits && !contains(out, made)) out.push_back(made);
     }
     for (const std::string& annotation : types_.classes().function(before[i]).annotations) {
       for (const PythonRef& type : types_.classes().classes_in(annotation, before[i].file)) {
-        if (checks_.contains(type) && accepted.empty() &&
-            std::find(out.begin(), out.end(), type) == out.end())
-          out.push_back(type);
+        if (checks_.contains(type) && accepted.empty() && !contains(out, type)) out.push_back(type);
       }
     }
   }

@@ -22,10 +22,8 @@ bool is_settings_class(const python::Class& type) {
     return false;
   }();
   const auto makes_fields = [](const std::string& text) {
-    return text.find("dataclass") != std::string::npos ||
-           text.find("BaseModel") != std::string::npos ||
-           text.find("BaseSettings") != std::string::npos || text == "NamedTuple" ||
-           text == "TypedDict" || text.ends_with("config");
+    return holds(text, "dataclass") || holds(text, "BaseModel") || holds(text, "BaseSettings") ||
+           text == "NamedTuple" || text == "TypedDict" || text.ends_with("config");
   };
   return named && (std::any_of(type.decorators.begin(), type.decorators.end(), makes_fields) ||
                    std::any_of(type.bases.begin(), type.bases.end(), makes_fields));
@@ -117,8 +115,7 @@ class OptionLinker {
         one.default_value = out_[i].default_value;
         one.default_from = out_[i].default_from;
       } else if (out_[i].default_value && *out_[i].default_value != *one.default_value &&
-                 std::find(one.other_defaults.begin(), one.other_defaults.end(),
-                           *out_[i].default_value) == one.other_defaults.end()) {
+                 !contains(one.other_defaults, *out_[i].default_value)) {
         one.other_defaults.push_back(*out_[i].default_value);
       }
     }
@@ -141,7 +138,7 @@ class OptionLinker {
     facts.choices = option.choices;
     facts.at = {file, option.line};
     facts.joined = is_global;
-    const bool composed = facts.name.find('{') != std::string::npos;
+    const bool composed = holds(facts.name, '{');
     facts.certainty = composed || !option.certain ? Certainty::kLikely : Certainty::kCertain;
     if (option.default_value) {
       set_default(facts, defaults_.resolve(*option.default_value, file));

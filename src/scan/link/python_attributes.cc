@@ -71,7 +71,7 @@ PythonValues PythonTypes::instance_attribute(const PythonValue& of, std::string_
     PythonValues out;
     for (const std::string_view method : {"forward", "backward"}) {
       if (const auto found = classes_.find_method(of.ref, method))
-        add_value(out, {Kind::kFunction, *found, true, Certainty::kLikely, false, "", ""});
+        add_value(out, {Kind::kFunction, *found, true, Certainty::kLikely});
     }
     return out;
   }
@@ -86,24 +86,15 @@ PythonValues PythonTypes::instance_attribute(const PythonValue& of, std::string_
   return out;
 }
 
-// self.name = value in a method of the class or, where it has none, of those that it inherits from:
-// each once, since classes may inherit from one another.
+// self.name = value in a method of the class or, where it has none, of those that it inherits from.
 PythonValues PythonTypes::assigned_attribute(const PythonRef& of, std::string_view name,
                                              int depth) const {
-  constexpr size_t kMaxClasses = 64;
   PythonValues out;
-  std::vector<PythonRef> left = {of}, seen;
-  while (!left.empty() && seen.size() < kMaxClasses) {
-    const PythonRef at = left.back();
-    left.pop_back();
-    if (std::find(seen.begin(), seen.end(), at) != seen.end()) continue;
-    seen.push_back(at);
+  classes_.for_each_base(of, [&](const PythonRef& at) {
     const PythonValues own = assigned_in_class(at, name, depth);
     add_values(out, own);
-    if (!own.empty()) continue;
-    const std::vector<PythonRef> bases = classes_.bases_of(at);
-    left.insert(left.end(), bases.rbegin(), bases.rend());
-  }
+    return !own.empty();
+  });
   return out;
 }
 
@@ -133,8 +124,7 @@ PythonValues PythonTypes::called(const PythonValue& of, int depth) const {
                "", of.through}};
     case Kind::kFunction: {
       PythonValues out = returned(of.ref, depth);
-      if (!has_instance(out))
-        add_value(out, {Kind::kScope, of.ref, false, of.certainty, false, "", ""});
+      if (!has_instance(out)) add_value(out, {Kind::kScope, of.ref, false, of.certainty});
       return out;
     }
     case Kind::kScope:
@@ -189,12 +179,12 @@ PythonValues PythonTypes::member_of_scope(const PythonRef& ref, std::string_view
   const auto inner = names_.find_function(
       ref.file, qualified_name(classes_.function(ref)) + "." + std::string(name));
   if (!inner) return {};
-  return {{Kind::kFunction, *inner, true, Certainty::kLikely, false, "", ""}};
+  return {{Kind::kFunction, *inner, true, Certainty::kLikely}};
 }
 
 // The C++ module that a function builds, or that one builds whose value it returns.
 PythonValues PythonTypes::built_by(const PythonRef& ref, int depth) const {
-  if (jit_.builds(ref)) return {{Kind::kBuilt, ref, true, Certainty::kLikely, false, "", "", ""}};
+  if (jit_.builds(ref)) return {{Kind::kBuilt, ref, true, Certainty::kLikely}};
   if (depth > kMaxDepth || !jit_.may_hand_on(classes_.function(ref).name)) return {};
   PythonValues out;
   for (const python::ValueFlow& flow : classes_.flows_in(ref)) {

@@ -1,8 +1,8 @@
 #include "scan/link/python_calls.h"
 
 #include <algorithm>
-#include <array>
 
+#include "base/text_parts.h"
 #include "scan/files/code_purpose.h"
 
 namespace fathom {
@@ -24,19 +24,18 @@ std::string_view trailing_word(std::string_view callee) {
 
 // Methods of lists, strings and tensors, whatever else is called so.
 bool is_common_name(std::string_view name) {
-  constexpr std::array<std::string_view, 34> names = {
-      "append", "extend", "get",   "put",    "items",  "keys",  "values", "update", "pop",
-      "add",    "join",   "split", "format", "close",  "open",  "read",   "write",  "copy",
-      "clear",  "remove", "index", "count",  "sort",   "start", "stop",   "run",    "wait",
-      "set",    "view",   "to",    "encode", "decode", "size",  "reshape"};
-  return name.starts_with("__") || std::find(names.begin(), names.end(), name) != names.end();
+  return name.starts_with("__") ||
+         is_one_of(name, {"append", "extend", "get",    "put",    "items", "keys",   "values",
+                          "update", "pop",    "add",    "join",   "split", "format", "close",
+                          "open",   "read",   "write",  "copy",   "clear", "remove", "index",
+                          "count",  "sort",   "start",  "stop",   "run",   "wait",   "set",
+                          "view",   "to",     "encode", "decode", "size",  "reshape"});
 }
 
 // collective_rpc("execute_model"), run_method(worker, "x"): the method's name is a string.
 bool calls_by_string(std::string_view name) {
-  return name.find("rpc") != std::string_view::npos || name == "run_method" ||
-         name == "call_method" || name == "apply_method" || name == "call_utility" ||
-         name == "call_utility_async";
+  return holds(name, "rpc") || is_one_of(name, {"run_method", "call_method", "apply_method",
+                                                "call_utility", "call_utility_async"});
 }
 
 // "ops.mine.norm" → "mine::norm"; empty: it is no function of torch.ops.
@@ -70,9 +69,7 @@ PythonCalls::PythonCalls(const Readings& readings, const PythonTypes& types)
 }
 
 const std::vector<PythonRef>& PythonCalls::callers_by_name(std::string_view name) const {
-  static const std::vector<PythonRef> none;
-  const auto found = callers_.find(name);
-  return found == callers_.end() ? none : found->second;
+  return value_or_empty(callers_, name);
 }
 
 const CallsOut& PythonCalls::calls_of(const PythonRef& function) const {
@@ -203,7 +200,7 @@ void PythonCalls::add_named_in_string(const python::Call& call, CallsOut& out) c
     std::vector<PythonRef> workers;
     for (const PythonRef& method : meant) {
       const std::string& scope = types_.classes().function(method).scope;
-      if (scope.find("Worker") != std::string::npos && !types_.classes().is_abstract(method))
+      if (holds(scope, "Worker") && !types_.classes().is_abstract(method))
         workers.push_back(method);
     }
     if (!workers.empty()) meant = workers;

@@ -21,9 +21,7 @@ PythonClasses::PythonClasses(const Readings& readings, const PythonNames& names)
 }
 
 const std::vector<uint32_t>& PythonClasses::flows_to(std::string_view target, uint32_t file) const {
-  static const std::vector<uint32_t> kNone;
-  const auto found = files_[file].find(target);
-  return found == files_[file].end() ? kNone : found->second;
+  return value_or_empty(files_[file], target);
 }
 
 void PythonClasses::index_file(uint32_t file) {
@@ -42,12 +40,10 @@ void PythonClasses::index_bases() {
     for (uint32_t i = 0; i < classes.size(); ++i) {
       for (const std::string& written : classes[i].bases) {
         const std::string_view base = std::string_view(written).substr(0, written.find('['));
-        const auto found = names_.resolve(base, file);
-        if (!found || found->kind != PythonName::Kind::kClass) continue;
-        const PythonRef of = {found->file, static_cast<uint32_t>(found->index)};
-        if (of == PythonRef{file, i}) continue;
-        derived_[of].push_back({file, i});
-        bases_[{file, i}].push_back(of);
+        const auto of = names_.resolve_class(base, file);
+        if (!of || of == PythonRef{file, i}) continue;
+        derived_[*of].push_back({file, i});
+        bases_[{file, i}].push_back(*of);
       }
     }
   }
@@ -71,9 +67,8 @@ std::vector<python::ValueFlow> PythonClasses::flows_in(const PythonRef& ref) con
   return out;
 }
 
-std::vector<PythonRef> PythonClasses::bases_of(const PythonRef& of) const {
-  const auto found = bases_.find(of);
-  return found == bases_.end() ? std::vector<PythonRef>() : found->second;
+const std::vector<PythonRef>& PythonClasses::bases_of(const PythonRef& of) const {
+  return value_or_empty(bases_, of);
 }
 
 bool PythonClasses::inherits(const PythonRef& derived, const PythonRef& base) const {
@@ -95,18 +90,12 @@ std::optional<PythonRef> PythonClasses::own_method(const PythonRef& of,
 
 std::optional<PythonRef> PythonClasses::find_method(const PythonRef& of,
                                                     std::string_view name) const {
-  constexpr size_t kMaxClasses = 64;
-  std::vector<PythonRef> left = {of}, seen;
-  while (!left.empty() && seen.size() < kMaxClasses) {
-    const PythonRef at = left.back();
-    left.pop_back();
-    if (std::find(seen.begin(), seen.end(), at) != seen.end()) continue;
-    seen.push_back(at);
-    if (const auto found = own_method(at, name)) return found;
-    const std::vector<PythonRef> bases = bases_of(at);
-    left.insert(left.end(), bases.rbegin(), bases.rend());
-  }
-  return std::nullopt;
+  std::optional<PythonRef> found;
+  for_each_base(of, [&](const PythonRef& at) {
+    if (!found) found = own_method(at, name);
+    return found.has_value();
+  });
+  return found;
 }
 
 std::vector<PythonRef> PythonClasses::overriding(const PythonRef& of,
@@ -114,9 +103,7 @@ std::vector<PythonRef> PythonClasses::overriding(const PythonRef& of,
   std::vector<PythonRef> out, open = {of};
   std::set<PythonRef> seen = {of};
   for (size_t i = 0; i < open.size() && open.size() < 400; ++i) {
-    const auto found = derived_.find(open[i]);
-    if (found == derived_.end()) continue;
-    for (const PythonRef& next : found->second) {
+    for (const PythonRef& next : value_or_empty(derived_, open[i])) {
       if (!seen.insert(next).second) continue;
       open.push_back(next);
       const auto own = own_method(next, method);
@@ -149,9 +136,8 @@ std::vector<PythonRef> PythonClasses::classes_in(std::string_view annotation, ui
     while (end < annotation.size() &&
            (is_word_character(annotation[end]) || annotation[end] == '.'))
       ++end;
-    const auto found = names_.resolve(annotation.substr(at, end - at), file);
-    if (found && found->kind == PythonName::Kind::kClass)
-      out.push_back({found->file, static_cast<uint32_t>(found->index)});
+    const auto found = names_.resolve_class(annotation.substr(at, end - at), file);
+    if (found) out.push_back(*found);
     at = end;
   }
   return out;

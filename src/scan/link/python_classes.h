@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/text_parts.h"
 #include "scan/index/python_names.h"
 #include "scan/link/readings.h"
 
@@ -25,7 +26,24 @@ class PythonClasses {
   bool is_abstract(const PythonRef& ref) const;
   // The class around a method.
   std::optional<PythonRef> class_of(const PythonRef& ref) const;
-  std::vector<PythonRef> bases_of(const PythonRef& of) const;
+  const std::vector<PythonRef>& bases_of(const PythonRef& of) const;
+  // Visits the class and those that it inherits from in the order in which a method is looked for,
+  // each once, since classes may inherit from one another. What the visit returns true for has its
+  // own: the bases of it are not visited for its sake.
+  template <typename Visit>
+  void for_each_base(const PythonRef& of, Visit visit) const {
+    constexpr size_t kMaxClasses = 64;
+    std::vector<PythonRef> left = {of}, seen;
+    while (!left.empty() && seen.size() < kMaxClasses) {
+      const PythonRef at = left.back();
+      left.pop_back();
+      if (contains(seen, at)) continue;
+      seen.push_back(at);
+      if (visit(at)) continue;
+      const std::vector<PythonRef>& bases = bases_of(at);
+      left.insert(left.end(), bases.rbegin(), bases.rend());
+    }
+  }
   // Whether a class is the other one or inherits from it.
   bool inherits(const PythonRef& derived, const PythonRef& base) const;
   // The classes of the repository that an annotation names.

@@ -1,35 +1,8 @@
 #include "scan/link/python_launch_values.h"
 
-#include <algorithm>
-#include <cctype>
+#include "scan/facts/text_lines.h"
 
 namespace fathom {
-namespace {
-
-// The names of an expression, in order; what follows a dot is none.
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> out;
-  for (size_t at = 0; at < text.size();) {
-    const auto is_part = [&](size_t i) {
-      return i < text.size() &&
-             (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
-    };
-    if (!is_part(at)) {
-      ++at;
-      continue;
-    }
-    size_t end = at;
-    while (is_part(end)) ++end;
-    const bool member = at > 0 && text[at - 1] == '.';
-    if (!member && std::isdigit(static_cast<unsigned char>(text[at])) == 0)
-      out.emplace_back(text.substr(at, end - at));
-    at = end;
-  }
-  return out;
-}
-
-}  // namespace
-
 void PythonLaunchValues::add_arguments(const python::Launch& launch, const python::Function& kernel,
                                        KernelLauncher& launcher) const {
   const std::vector<python::Argument>& parameters = kernel.parameters;
@@ -47,9 +20,8 @@ void PythonLaunchValues::add_values(const python::Launch& launch, KernelLauncher
   constexpr size_t kMost = 24;
   std::vector<std::string> wanted;
   const auto want = [&](std::string_view text) {
-    for (std::string& name : words_of(text)) {
-      if (std::find(wanted.begin(), wanted.end(), name) == wanted.end())
-        wanted.push_back(std::move(name));
+    for (const std::string_view name : code_names(text)) {
+      if (!contains(wanted, name)) wanted.emplace_back(name);
     }
   };
   want(launcher.grid);

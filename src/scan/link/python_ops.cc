@@ -1,7 +1,6 @@
 #include "scan/link/python_ops.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "scan/facts/code_names.h"
@@ -11,10 +10,8 @@ namespace {
 
 // torch.library's own functions, and what projects call their wrappers around them.
 bool registers_op(std::string_view callee) {
-  constexpr std::array<std::string_view, 6> names = {
-      "custom_op",       "triton_op",          "impl",
-      "register_kernel", "register_custom_op", "direct_register_custom_op"};
-  return std::find(names.begin(), names.end(), last_part(callee)) != names.end();
+  return is_one_of(last_part(callee), {"custom_op", "triton_op", "impl", "register_kernel",
+                                       "register_custom_op", "direct_register_custom_op"});
 }
 
 // What the first literal of a text holds.
@@ -70,9 +67,7 @@ void PythonOps::read_call(const python::Call& call, uint32_t file) {
     }
   }
   if (function.empty()) return;
-  const auto found = names_.resolve(function, file);
-  if (found && found->kind == PythonName::Kind::kFunction)
-    add(name, {found->file, static_cast<uint32_t>(found->index)});
+  if (const auto found = names_.resolve_function(function, file)) add(name, *found);
 }
 
 void PythonOps::add(std::string_view text, const PythonRef& function) {
@@ -89,18 +84,14 @@ void PythonOps::add(std::string_view text, const PythonRef& function) {
 
 std::vector<PythonOps::Op> PythonOps::named(std::string_view library, std::string_view name) const {
   std::vector<Op> out;
-  const auto found = by_name_.find(name);
-  if (found == by_name_.end()) return out;
-  for (const Op& op : found->second) {
+  for (const Op& op : value_or_empty(by_name_, name)) {
     if (op.library.empty() || op.library == library) out.push_back(op);
   }
   return out;
 }
 
 const std::vector<PythonOps::Op>& PythonOps::of(const PythonRef& function) const {
-  static const std::vector<Op> none;
-  const auto found = by_function_.find(function);
-  return found == by_function_.end() ? none : found->second;
+  return value_or_empty(by_function_, function);
 }
 
 bool is_library_call(std::string_view callee, std::string_view exported) {

@@ -1,5 +1,7 @@
 #include "scan/link/python_tables.h"
 
+#include "base/text_parts.h"
+
 namespace fathom {
 
 PythonTables::PythonTables(const Readings& readings, const PythonNames& names,
@@ -9,11 +11,9 @@ PythonTables::PythonTables(const Readings& readings, const PythonNames& names,
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     const python::PythonFile& python = readings.readings[file].python;
     for (uint32_t i = 0; i < python.functions.size(); ++i)
-      add_decorated(file, python.functions[i].decorators,
-                    {Kind::kFunction, {file, i}, false, {}, false, "", ""});
+      add_decorated(file, python.functions[i].decorators, {Kind::kFunction, {file, i}, false, {}});
     for (uint32_t i = 0; i < python.classes.size(); ++i)
-      add_decorated(file, python.classes[i].decorators,
-                    {Kind::kClass, {file, i}, false, {}, false, "", ""});
+      add_decorated(file, python.classes[i].decorators, {Kind::kClass, {file, i}, false, {}});
     add_entries(file);
   }
 }
@@ -43,8 +43,7 @@ void PythonTables::add_decorated(uint32_t file, const std::vector<std::string>& 
   for (const std::string& decorator : decorators) {
     const std::string_view callee = std::string_view(decorator).substr(0, decorator.find('('));
     const size_t dot = callee.find('.');
-    if (dot == std::string_view::npos || callee.find("register") == std::string_view::npos)
-      continue;
+    if (dot == std::string_view::npos || !holds(callee, "register")) continue;
     const std::string name(callee.substr(0, dot));
     if (const auto home = home_of(name, file)) add_value(table(*home, name), value);
   }
@@ -56,11 +55,11 @@ void PythonTables::add_entries(uint32_t file) {
     if (flow.kind != python::FlowKind::kEntry || flow.function != kPythonModuleLevel) continue;
     const auto found = names_.resolve(flow.value, file);
     if (!found) continue;
-    const PythonRef ref = {found->file, static_cast<uint32_t>(found->index)};
+    const PythonRef ref = found->ref();
     if (found->kind == PythonName::Kind::kFunction)
-      add_value(table(file, flow.target), {Kind::kFunction, ref, false, {}, false, "", ""});
+      add_value(table(file, flow.target), {Kind::kFunction, ref, false, {}});
     if (found->kind == PythonName::Kind::kClass)
-      add_value(table(file, flow.target), {Kind::kClass, ref, false, {}, false, "", ""});
+      add_value(table(file, flow.target), {Kind::kClass, ref, false, {}});
   }
 }
 

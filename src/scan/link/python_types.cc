@@ -44,13 +44,12 @@ PythonTypes::PythonTypes(const Readings& readings, const PythonNames& names, con
 PythonValues PythonTypes::annotated(std::string_view annotation, uint32_t file) const {
   PythonValues out;
   // type[Executor]: the class or one that inherits, which is why it is not certain.
-  const bool is_type = annotation.find("type[") != std::string_view::npos ||
-                       annotation.find("Type[") != std::string_view::npos;
+  const bool is_type = holds(annotation, "type[") || holds(annotation, "Type[");
   for (const PythonRef& of : classes_.classes_in(annotation, file)) {
     if (is_type)
-      add_value(out, {Kind::kClass, of, false, Certainty::kLikely, false, "", ""});
+      add_value(out, {Kind::kClass, of, false, Certainty::kLikely});
     else
-      add_value(out, {Kind::kInstance, of, false, Certainty::kCertain, false, "", ""});
+      add_value(out, {Kind::kInstance, of, false, Certainty::kCertain});
   }
   if (!out.empty()) return out;
   for (const python::Import& import : readings_.readings[file].python.imports) {
@@ -88,7 +87,7 @@ PythonValues PythonTypes::evaluate_uncached(std::string_view expression, uint32_
     if (function == kPythonModuleLevel) return {};
     if (const auto owner = classes_.class_of({file, function})) {
       for (const PythonRef& base : classes_.bases_of(*owner))
-        add_value(values, {Kind::kInstance, base, true, Certainty::kCertain, false, "", ""});
+        add_value(values, {Kind::kInstance, base, true, Certainty::kCertain});
     }
   } else {
     values = head(first, file, function, depth);
@@ -129,7 +128,7 @@ PythonValues PythonTypes::head(std::string_view name, uint32_t file, uint32_t fu
         if (name == "self" || name == "cls") {
           if (const auto owner = classes_.class_of(*around)) {
             const Kind kind = name == "self" ? Kind::kInstance : Kind::kClass;
-            return {{kind, *owner, false, Certainty::kCertain, false, "", ""}};
+            return {{kind, *owner, false, Certainty::kCertain}};
           }
         }
         if (PythonValues found = local(name, file, around->index, depth); !found.empty())
@@ -152,7 +151,7 @@ PythonValues PythonTypes::local(std::string_view name, uint32_t file, uint32_t i
   }
   // A function defined inside.
   if (const auto inner = names_.find_function(file, qualified_name(f) + "." + std::string(name)))
-    add_value(out, {Kind::kFunction, *inner, false, Certainty::kCertain, false, "", ""});
+    add_value(out, {Kind::kFunction, *inner, false, Certainty::kCertain});
   for (const uint32_t i : classes_.flows_to(name, file)) {
     const python::ValueFlow& flow = python.flows[i];
     if (flow.function != index) continue;
@@ -178,20 +177,20 @@ PythonValues PythonTypes::elements(std::string_view expression, uint32_t file, u
 
 PythonValues PythonTypes::module_name(std::string_view name, uint32_t file, int depth) const {
   if (const auto found = names_.resolve(name, file)) {
-    const PythonRef ref = {found->file, static_cast<uint32_t>(found->index)};
+    const PythonRef ref = found->ref();
     switch (found->kind) {
       case PythonName::Kind::kFunction:
-        return {{Kind::kFunction, ref, false, Certainty::kCertain, false, "", ""}};
+        return {{Kind::kFunction, ref, false, Certainty::kCertain}};
       case PythonName::Kind::kClass:
-        return {{Kind::kClass, ref, false, Certainty::kCertain, false, "", ""}};
+        return {{Kind::kClass, ref, false, Certainty::kCertain}};
       case PythonName::Kind::kModule:
-        return {{Kind::kModule, {found->file, 0}, false, Certainty::kCertain, false, "", ""}};
+        return {{Kind::kModule, {found->file, 0}, false, Certainty::kCertain}};
       case PythonName::Kind::kConstant:
         break;
     }
   }
   if (const auto table = tables_.find(file, name))
-    return {{Kind::kTable, {file, *table}, false, Certainty::kCertain, false, "", ""}};
+    return {{Kind::kTable, {file, *table}, false, Certainty::kCertain}};
   PythonValues out;
   for (const uint32_t i : classes_.flows_to(name, file)) {
     const python::ValueFlow& flow = readings_.readings[file].python.flows[i];

@@ -24,9 +24,9 @@ struct PythonValue {
   PythonRef ref;
   bool exact = false;  // kInstance: made by the class's own constructor
   Certainty certainty = Certainty::kCertain;
-  bool element = false;  // kInstance: it lies in the list that was asked for
-  std::string module;    // kForeign
-  std::string through;   // the registry or base class that stands between; may be empty
+  bool element = false;      // kInstance: it lies in the list that was asked for
+  std::string module = {};   // kForeign
+  std::string through = {};  // the registry or base class that stands between; may be empty
   // kBuilt: what the module is asked for; empty: the module itself. kForeign of torch:
   // "ops.library.name".
   std::string member = {};

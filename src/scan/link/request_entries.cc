@@ -166,9 +166,9 @@ class EntryFinder {
         readings_.files[call.at.file].path + ":" + std::to_string(call.at.line) + ")";
     entry.name = call.name;
     if (found->kind == PythonName::Kind::kFunction) {
-      if (name.find('.') != std::string_view::npos) return;  // function.attribute(…)
+      if (holds(name, '.')) return;  // function.attribute(…)
       entry.kind = EntryKind::kFunction;
-      entry.start = {false, found->file, static_cast<uint32_t>(found->index)};
+      entry.start = {false, found->file, found->index};
       entry.called_in = called_in(found->file, function_line(entry.start));
       push(std::move(entry), out);
     } else if (found->kind == PythonName::Kind::kClass) {
@@ -176,7 +176,7 @@ class EntryFinder {
       const std::string_view method =
           dot == std::string_view::npos ? std::string_view() : name.substr(dot + 1);
       if (dot != std::string_view::npos) entry.name.resize(entry.name.size() - method.size() - 1);
-      add_class(std::move(entry), {found->file, static_cast<uint32_t>(found->index)}, method, out);
+      add_class(std::move(entry), found->ref(), method, out);
     }
   }
 
@@ -258,8 +258,7 @@ class EntryFinder {
   }
 
   uint32_t called_in(uint32_t file, uint32_t line) const {
-    const auto found = calls_.find({file, line});
-    return found == calls_.end() ? 0 : found->second;
+    return value_or_empty(calls_, {file, line});
   }
 
   const Readings& readings_;

@@ -268,7 +268,7 @@ class RequestPathFinder {
     if (!search.complete) return "too many reachable functions";
     for (const OpenCall& call : graph_.open_calls(*farthest)) {
       // Mostly Python's own functions; or the way went on.
-      if (call.callee.find('.') == std::string::npos || call.guessed) continue;
+      if (!holds(call.callee, '.') || call.guessed) continue;
       const std::string where = graph_.place_text({farthest->file, call.line});
       if (call.module.empty())
         return "calls " + call.callee + " (" + where + "), whose definition was not resolved";

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "base/text_parts.h"
 #include "base/tsv.h"
 
 extern const std::string_view request_words_tsv;
@@ -22,7 +23,7 @@ const RequestWords& all_request_words() {
                                                        "send", "receive", "queue"};
     RequestWords read;
     for (const auto& row : read_tsv(request_words_tsv, 3)) {
-      const auto role = std::find(roles.begin(), roles.end(), row[0]);
+      const auto role = std::ranges::find(roles, row[0]);
       CHECK(role != roles.end());
       read.of_role[static_cast<size_t>(role - roles.begin())].push_back(row[1]);
       if (!row[2].empty()) read.prepared.emplace_back(row[2], row[1]);
@@ -39,15 +40,11 @@ const std::vector<std::string_view>& request_words(RequestRole role) {
 }
 
 bool is_request_word(RequestRole role, std::string_view name) {
-  const auto& words = request_words(role);
-  return std::find(words.begin(), words.end(), name) != words.end();
+  return contains(request_words(role), name);
 }
 
 bool holds_request_word(RequestRole role, std::string_view text) {
-  const auto& words = request_words(role);
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
+  return holds_any(text, request_words(role));
 }
 
 std::string_view preparing_method(std::string_view method) {

@@ -19,9 +19,7 @@ constexpr size_t kMaxReached = 200;  // functions that one kernel calls, directl
 
 // What writes to memory, or may; or what reads it.
 bool is_access(std::string_view callee, bool reads_too) {
-  const auto has = [name = last_part(callee)](std::string_view word) {
-    return name.find(word) != std::string_view::npos;
-  };
+  const auto has = [name = last_part(callee)](std::string_view word) { return holds(name, word); };
   for (const std::string_view word : {"store", "atomic", "asm", "put", "copy", "scatter"}) {
     if (has(word)) return true;
   }
@@ -183,13 +181,9 @@ class TritonLinker {
       if (!given) continue;
       for (const Meant& one : jitted_.candidates(handed.name, file, handed.function)) {
         if (!can_launch(launch->kind, jitted_[one.kernel])) continue;
-        KernelLauncher launcher;
-        launcher.at = {file, handed.line_first};
-        launcher.line_last = handed.line_last;
-        launcher.function = handed.function;
-        launcher.via = callee.name;
-        launcher.certainty = std::max(one.certainty, value.certainty);
-        jitted_[one.kernel].launchers.push_back(std::move(launcher));
+        jitted_[one.kernel].launchers.push_back(
+            launcher_at({file, handed.line_first}, handed.line_last, handed.function, callee.name,
+                        std::max(one.certainty, value.certainty)));
       }
     }
   }
@@ -249,7 +243,7 @@ class TritonLinker {
   void note_calls(const python::Function& function, uint32_t file) {
     const bool on_device = function.kernel.has_value();
     for (const python::Call& call : function.calls) {
-      if (call.callee.find('[') != std::string::npos) continue;
+      if (holds(call.callee, '[')) continue;
       if (!jitted_.has_name(last_part(call.callee))) continue;
       const std::vector<Meant> meant =
           jitted_.candidates(call.callee, file, qualified_name(function));
@@ -270,12 +264,8 @@ class TritonLinker {
     if (!resolved || resolved->file != jitted_[kernel].file ||
         resolved->index != jitted_[kernel].function)
       return;
-    KernelLauncher launcher;
-    launcher.at = {file, call.line_first};
-    launcher.line_last = call.line_last;
-    launcher.function = qualified_name(function);
-    launcher.via = "call";
-    jitted_[kernel].launchers.push_back(std::move(launcher));
+    jitted_[kernel].launchers.push_back(
+        launcher_at({file, call.line_first}, call.line_last, qualified_name(function), "call"));
   }
 
   void add(size_t number) {
@@ -339,12 +329,8 @@ class TritonLinker {
         for (const python::Call& call : python.functions[i].calls) {
           const auto found = known.find(call.callee);
           if (found == known.end()) continue;
-          KernelLauncher launcher;
-          launcher.at = {file, call.line_first};
-          launcher.line_last = call.line_last;
-          launcher.function = qualified_name(python.functions[i]);
-          launcher.via = "call";
-          graph_.launch(found->second, std::move(launcher));
+          graph_.launch(found->second, launcher_at({file, call.line_first}, call.line_last,
+                                                   qualified_name(python.functions[i]), "call"));
         }
       }
     }

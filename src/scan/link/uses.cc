@@ -1,7 +1,6 @@
 #include "scan/link/uses.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
@@ -25,7 +24,7 @@ std::string_view first_part(std::string_view module) {
 // The module that a package is imported as.
 std::string module_of_package(std::string_view package,
                               const std::map<std::string_view, std::string_view>& import_names) {
-  const std::string name = lower(package);
+  const std::string name = small_letters(package);
   if (const auto found = import_names.find(name); found != import_names.end())
     return std::string(found->second);
   std::string module = name;
@@ -42,7 +41,7 @@ std::map<std::string, std::vector<CodePlace>> third_party_imports(const Readings
     if (readings.files[file].language != Language::kPython) continue;
     own.insert(std::string(first_part(names.module_of(file))));
     const std::string_view path = import_path(readings.files[file].path);
-    const bool in_folder = path.find('/') != std::string_view::npos;
+    const bool in_folder = holds(path, '/');
     if (in_folder && readings.files[file].origin == Origin::kOwn) {
       own.insert(std::string(path.substr(0, path.find('/'))));
     }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "scan/facts/text_lines.h"
@@ -17,18 +16,17 @@ std::string word_after(const CMakeCommand& command, std::string_view key) {
   return {};
 }
 
-bool is_computed(std::string_view word) { return word.find('$') != std::string_view::npos; }
+bool is_computed(std::string_view word) { return holds(word, '$'); }
 
 void add_linked_libraries(const CMakeCommand& command, Declarations& out) {
-  constexpr std::array<std::string_view, 9> kKeywords = {
-      "PUBLIC",      "PRIVATE",      "INTERFACE",
-      "LINK_PUBLIC", "LINK_PRIVATE", "debug",
-      "optimized",   "general",      "LINK_INTERFACE_LIBRARIES"};
   for (size_t i = 1; i < command.words.size(); ++i) {
     std::string_view name = command.words[i].text;
-    if (std::ranges::find(kKeywords, name) != kKeywords.end() || is_computed(name)) continue;
+    if (is_one_of(name, {"PUBLIC", "PRIVATE", "INTERFACE", "LINK_PUBLIC", "LINK_PRIVATE", "debug",
+                         "optimized", "general", "LINK_INTERFACE_LIBRARIES"}) ||
+        is_computed(name))
+      continue;
     if (name.starts_with("-l")) name.remove_prefix(2);
-    if (name.empty() || name.starts_with('-') || name.find('/') != std::string_view::npos) continue;
+    if (name.empty() || name.starts_with('-') || holds(name, '/')) continue;
     out.dependencies.push_back(
         {std::string(name), "", DependencyKind::kSystem, "", {0, command.words[i].line}, {}});
   }

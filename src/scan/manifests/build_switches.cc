@@ -1,44 +1,31 @@
 #include "scan/manifests/build_switches.h"
 
-#include <algorithm>
-#include <array>
 #include <set>
 
 #include "scan/facts/code_names.h"
+#include "scan/facts/text_lines.h"
 #include "scan/files/source_text.h"
 #include "scan/manifests/cmake_text.h"
 
 namespace fathom {
 namespace {
 
-// The text with each run of blanks and line breaks as one blank.
-std::string one_line(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    if (!blank || (!out.empty() && out.back() != ' ')) out += blank ? ' ' : c;
-  }
-  return out;
-}
-
 constexpr size_t kMostSwitches = 2000, kMostFiles = 2000;
 constexpr uint64_t kLargestFile = 4u << 20;
 
-bool is_plain(std::string_view name) {
-  return !name.empty() && name.find('$') == std::string_view::npos;
-}
+bool is_plain(std::string_view name) { return !name.empty() && !holds(name, '$'); }
 
 // set(NAME value… CACHE TYPE "help"): a choice, unless it is internal.
 std::optional<BuildSwitch> cached_variable(const CMakeCommand& command) {
   for (size_t i = 1; i + 2 < command.words.size(); ++i) {
     if (command.words[i].text != "CACHE") continue;
-    constexpr std::array<std::string_view, 4> types = {"BOOL", "STRING", "PATH", "FILEPATH"};
-    if (std::ranges::find(types, command.words[i + 1].text) == types.end()) return std::nullopt;
+    if (!is_one_of(command.words[i + 1].text, {"BOOL", "STRING", "PATH", "FILEPATH"}))
+      return std::nullopt;
     BuildSwitch found;
     found.name = command.words[0].text;
     for (size_t j = 1; j < i; ++j)
       (found.default_value += j == 1 ? "" : ";") += command.words[j].text;
-    found.help = one_line(command.words[i + 2].text);
+    found.help = on_one_line(command.words[i + 2].text);
     found.at.line = command.line;
     return found;
   }
@@ -55,7 +42,7 @@ std::vector<BuildSwitch> cmake_switches(std::string_view text) {
     if (command.name == "option" || command.name == "cmake_dependent_option") {
       BuildSwitch found;
       found.name = command.words[0].text;
-      if (command.words.size() > 1) found.help = one_line(command.words[1].text);
+      if (command.words.size() > 1) found.help = on_one_line(command.words[1].text);
       // option() without a value is OFF.
       found.default_value = command.words.size() > 2 ? command.words[2].text : "OFF";
       found.at.line = command.line;

@@ -1,10 +1,10 @@
 #include "scan/manifests/build_targets.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
+#include "base/text_parts.h"
 #include "scan/manifests/cmake_text.h"
 
 namespace fathom {
@@ -15,9 +15,7 @@ constexpr size_t kMostTargets = 500, kMostExpanded = 2000;
 bool is_source_name(std::string_view name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot + 1 == name.size()) return false;
-  constexpr std::array<std::string_view, 9> kEnds = {"c", "cc",  "cpp", "cxx", "cu",
-                                                     "C", "hip", "c++", "m"};
-  return std::ranges::find(kEnds, name.substr(dot + 1)) != kEnds.end();
+  return is_one_of(name.substr(dot + 1), {"c", "cc", "cpp", "cxx", "cu", "C", "hip", "c++", "m"});
 }
 
 using Variables = std::map<std::string, std::vector<std::string>, std::less<>>;
@@ -51,7 +49,7 @@ std::string output_path(std::string path) {
   constexpr std::string_view kTop = "${CMAKE_BINARY_DIR}/", kHere = "${CMAKE_CURRENT_BINARY_DIR}/";
   if (path.starts_with(kTop)) return "/" + path.substr(kTop.size());
   if (path.starts_with(kHere)) path.erase(0, kHere.size());
-  return path.find('$') == std::string::npos ? path : std::string();
+  return !holds(path, '$') ? path : std::string();
 }
 
 std::string source_path(std::string path) {
@@ -65,9 +63,6 @@ std::string source_path(std::string path) {
 }
 
 bool is_built_in(std::string_view name) {
-  constexpr std::array<std::string_view, 12> kOthers = {
-      "if",   "elseif", "else",  "endif",  "foreach",  "endforeach",
-      "list", "string", "while", "return", "function", "macro"};
   for (const std::string_view begin :
        {"add_",    "cmake_", "find_",        "include",         "install",
         "message", "option", "project",      "target_",         "get_",
@@ -76,7 +71,8 @@ bool is_built_in(std::string_view name) {
         "pkg_"}) {
     if (name.starts_with(begin)) return true;
   }
-  return std::ranges::find(kOthers, name) != kOthers.end();
+  return is_one_of(name, {"if", "elseif", "else", "endif", "foreach", "endforeach", "list",
+                          "string", "while", "return", "function", "macro"});
 }
 
 class CMakeTargets {
@@ -110,7 +106,7 @@ class CMakeTargets {
 
   void add_executable(const CMakeCommand& command, const std::vector<std::string>& words) {
     const std::string& name = words[0];
-    if (name.find('$') != std::string::npos || name.empty()) return;
+    if (holds(name, '$') || name.empty()) return;
     BuildTarget target{name, name, {}, command.line};
     for (size_t i = 1; i < words.size(); ++i) {
       const std::string path = source_path(words[i]);
@@ -127,12 +123,11 @@ class CMakeTargets {
       if (words[i] == "-shared" || words[i] == "-c") return;
       if (words[i] == "-o" && i + 1 < words.size()) target.output = output_path(words[i + 1]);
       const std::string path = source_path(words[i]);
-      if (is_source_name(path) && std::ranges::find(target.sources, path) == target.sources.end())
-        target.sources.push_back(path);
+      if (is_source_name(path) && !contains(target.sources, path)) target.sources.push_back(path);
     }
     const std::string_view file =
         std::string_view(target.output).substr(target.output.rfind('/') + 1);
-    const bool is_program = !file.empty() && file.find('.') == std::string_view::npos;
+    const bool is_program = !file.empty() && !holds(file, '.');
     if (is_program && !target.sources.empty()) targets_.push_back(std::move(target));
   }
 
@@ -198,7 +193,7 @@ std::vector<BuildTarget> make_targets(std::string_view text,
         words_in(expand_make(std::string(line.substr(0, colon)), variables));
     const std::vector<std::string> needs =
         words_in(expand_make(std::string(line.substr(colon + 1)), variables));
-    if (outputs.size() != 1 || outputs[0].find('$') != std::string::npos) continue;
+    if (outputs.size() != 1 || holds(outputs[0], '$')) continue;
     const std::string& output = outputs[0];
     if (is_source_name(output) || output.ends_with(".o") || output.ends_with(".so") ||
         output.ends_with(".a") || output.starts_with('.'))

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/glob.h"
+#include "scan/facts/code_names.h"
 #include "scan/facts/text_lines.h"
 #include "scan/files/git_files.h"
 #include "scan/files/source_text.h"
@@ -33,7 +34,7 @@ enum class Format {
 };
 
 Format format_of(std::string_view path) {
-  const std::string_view name = file_name_of_path(path);
+  const std::string_view name = file_name(path);
   if (name == "pyproject.toml") return Format::kPyproject;
   if (name == "setup.py") return Format::kSetupPy;
   if (name == "setup.cfg") return Format::kSetupCfg;
@@ -46,8 +47,8 @@ Format format_of(std::string_view path) {
     return Format::kConda;
   }
   const bool is_list = name.ends_with(".txt") || name.ends_with(".in");
-  const bool in_folder = file_name_of_path(folder_of_path(path)) == "requirements";
-  if (is_list && (name.find("requirements") != std::string_view::npos || in_folder)) {
+  const bool in_folder = file_name(folder_of_path(path)) == "requirements";
+  if (is_list && (holds(name, "requirements") || in_folder)) {
     return Format::kRequirements;
   }
   return Format::kNone;

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <optional>
 
+#include "scan/facts/code_names.h"
 #include "scan/facts/text_lines.h"
 #include "scan/manifests/dependencies.h"
 #include "scan/manifests/structured_text.h"
@@ -41,9 +41,9 @@ void add_poetry(Declarations& out, const TextValue& value, size_t name_at, std::
 // "requirements-test.txt" is "test", "requirements/cuda.txt" is "cuda", docs/requirements.txt is
 // "docs", requirements.txt is what is always needed.
 std::string requirements_group(std::string_view path) {
-  std::string_view stem = file_name_of_path(path);
+  std::string_view stem = file_name(path);
   stem = stem.substr(0, stem.rfind('.'));
-  const std::string_view folder = file_name_of_path(folder_of_path(path));
+  const std::string_view folder = file_name(folder_of_path(path));
   constexpr std::string_view kWord = "requirements";
   const size_t at = stem.find(kWord);
   if (at == std::string_view::npos) return std::string(stem);
@@ -71,7 +71,7 @@ std::optional<DependencyFacts> requirement_at_address(std::string_view text, uin
         name.find('/', revision) == std::string_view::npos) {
       name = name.substr(0, revision);
     }
-    name = file_name_of_path(name);
+    name = file_name(name);
     if (name.ends_with(".git")) name.remove_suffix(4);
     if (name.ends_with(".whl")) name = name.substr(0, name.find('-'));
   }
@@ -97,7 +97,7 @@ void read_requirement_line(std::string_view line, uint32_t number, std::string_v
     return;
   }
   if (line.starts_with('-')) return;  // --index-url and the like
-  if (line.find(" @ ") == std::string_view::npos && line.find("://") != std::string_view::npos) {
+  if (!holds(line, " @ ") && holds(line, "://")) {
     add(out, requirement_at_address(line, number, group));
     return;
   }

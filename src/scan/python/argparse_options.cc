@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "base/text_parts.h"
 #include "scan/python/extract.h"
 #include "scan/python/option_parts.h"
 
@@ -40,8 +41,7 @@ class ArgparseReader {
   bool adds_argument(NodeId call) const {
     const NodeId callee = tree_.child(call);
     if (tree_.kind(callee) == NodeKind::kAttribute) return tree_.extra(callee) == "add_argument";
-    return tree_.kind(callee) == NodeKind::kName &&
-           aliases_.count(tree_.token(tree_[callee].first)) != 0;
+    return tree_.kind(callee) == NodeKind::kName && aliases_.count(tree_.name(callee)) != 0;
   }
 
   // add = parser.add_argument
@@ -52,7 +52,7 @@ class ArgparseReader {
           tree_.kind(value) != NodeKind::kAttribute || tree_.extra(value) != "add_argument") {
         continue;
       }
-      aliases_.insert(tree_.token(tree_[target].first));
+      aliases_.insert(tree_.name(target));
     }
   }
 
@@ -68,7 +68,7 @@ class ArgparseReader {
       if (made_of == 0) continue;
       std::string name = tree_.source(made_of);
       if (name == "cls" && site.in_class != kNowhere) name = outline_.classes[site.in_class].name;
-      class_kwargs_[tree_.token(tree_[target].first)] = std::move(name);
+      class_kwargs_[tree_.name(target)] = std::move(name);
     }
   }
 
@@ -88,7 +88,7 @@ class ArgparseReader {
     const bool star = arguments.positional.empty();
     const NodeId name = star ? arguments.starred : arguments.positional[0];
     if (site.function == kNowhere || tree_.kind(name) != NodeKind::kName) return;
-    const auto place = outline_.parameter(site.function, tree_.token(tree_[name].first));
+    const auto place = outline_.parameter(site.function, tree_.name(name));
     if (!place) return;
     const Definition& function = outline_.functions[place->function];
     size_t position = place->position;
@@ -147,7 +147,7 @@ class ArgparseReader {
       for (const auto& texts : spellings)
         one.names.push_back(texts[std::min(turn, texts.size() - 1)]);
       name_destination(one);
-      if (one.names[0].find('{') != std::string::npos) {
+      if (holds(one.names[0], '{')) {
         one.from_class = looped_class(site.node);
         if (!one.from_class.empty()) one.source = OptionSource::kDataclass;
       }
@@ -160,7 +160,7 @@ class ArgparseReader {
     if (tree_.kind(unpacked) != NodeKind::kSubscript) return;
     const NodeId kwargs = tree_.child(unpacked);
     if (tree_.kind(kwargs) != NodeKind::kName) return;
-    const auto found = class_kwargs_.find(tree_.token(tree_[kwargs].first));
+    const auto found = class_kwargs_.find(tree_.name(kwargs));
     const auto field = outline_.text(tree_.child(unpacked, 1));
     if (found == class_kwargs_.end() || !field) return;
     into.from_class = found->second;
@@ -183,7 +183,7 @@ class ArgparseReader {
         }
       }
     }
-    const bool composed = option.names[0].find('{') != std::string::npos;
+    const bool composed = holds(option.names[0], '{');
     if (!option.dest.empty() || composed) return;
     for (const std::string& name : option.names) {
       if (!name.starts_with("--")) continue;
@@ -262,8 +262,8 @@ std::vector<ParsedClass> find_parsed_classes(const Outline& outline) {
       continue;
     }
     const bool by_name = kByName.count(last) != 0;
-    const bool may_be_path = tree.kind(callee) == NodeKind::kName || last == "cli" ||
-                             last == "parse" || last == "Fire" || last == "CLI" || last == "run" ||
+    const bool may_be_path = tree.kind(callee) == NodeKind::kName ||
+                             is_one_of(last, {"cli", "parse", "Fire", "CLI", "run"}) ||
                              last.ends_with("entrypoint");
     if (!by_name && !may_be_path) continue;
     const std::string path = outline.path(callee);

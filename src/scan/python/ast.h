@@ -108,8 +108,16 @@ struct Tree {
   std::string source(NodeId id, size_t at_most = SIZE_MAX) const {
     return id == 0 ? "" : tokens.source(nodes[id].first, nodes[id].last, at_most);
   }
-  bool is_name(NodeId id, std::string_view name) const {
-    return kind(id) == NodeKind::kName && token(nodes[id].first) == name;
+  // Of a kName; empty: it is something else.
+  std::string_view name(NodeId id) const {
+    return kind(id) == NodeKind::kName ? token(nodes[id].first) : std::string_view();
+  }
+  bool is_name(NodeId id, std::string_view wanted) const {
+    return kind(id) == NodeKind::kName && name(id) == wanted;
+  }
+  // What `target = value` or `target: type = value` sets; 0: nothing.
+  NodeId assigned_value(NodeId statement) const {
+    return child(statement, kind(statement) == NodeKind::kAnnotated ? 2 : 1);
   }
 
   // for (NodeId c : tree.children(id))

@@ -1,3 +1,4 @@
+#include "base/text_parts.h"
 #include "scan/python/extract.h"
 
 namespace fathom::python {
@@ -77,7 +78,7 @@ std::vector<Field> find_fields(const Outline& outline, NodeId class_block) {
     const NodeId target = tree.child(statement);
     if (tree.kind(target) != NodeKind::kName) continue;
     Field field;
-    field.name = tree.token(tree[target].first);
+    field.name = tree.name(target);
     field.line = tree.line_first(statement);
     NodeId value = tree.child(statement, 1);
     if (annotated) {
@@ -88,8 +89,8 @@ std::vector<Field> find_fields(const Outline& outline, NodeId class_block) {
     if (value != 0) field.default_value = tree.source(value, kLongestDefault);
     if (tree.kind(value) == NodeKind::kCall) {
       const std::string_view maker = outline.last_name(tree.child(value));
-      const bool makes_field = maker == "field" || maker == "Field" || maker == "ib" ||
-                               maker == "attrib" || maker == "HfArg" || maker.ends_with("_field");
+      const bool makes_field = is_one_of(maker, {"field", "Field", "ib", "attrib", "HfArg"}) ||
+                               maker.ends_with("_field");
       if (makes_field) read_field_call(outline, value, field);
     }
     if (field.help.empty()) field.help = doc_after(tree, statement);

@@ -31,11 +31,9 @@ bool fills_template_arguments(std::string_view text) {
 }
 
 bool is_code(std::string_view text) {
-  if (text.find('\n') == std::string_view::npos) return text.starts_with("#include");
-  return text.find("#include") != std::string_view::npos ||
-         text.find("template <") != std::string_view::npos ||
-         text.find("template<") != std::string_view::npos ||
-         text.find("__device__") != std::string_view::npos;
+  if (!holds(text, '\n')) return text.starts_with("#include");
+  return holds(text, "#include") || holds(text, "template <") || holds(text, "template<") ||
+         holds(text, "__device__");
 }
 
 class CudaTextFinder {
@@ -57,20 +55,17 @@ class CudaTextFinder {
     const Token& first = tree_.tokens.tokens[tree_[string].first];
     const Token& last = tree_.tokens.tokens[tree_[string].last];
     const std::string_view raw = tree_.tokens.text.substr(first.begin, last.end - first.begin);
-    const bool long_text = raw.find("__global__") != std::string_view::npos ||
-                           raw.find("#include") != std::string_view::npos ||
-                           raw.find("template") != std::string_view::npos ||
-                           raw.find("__device__") != std::string_view::npos;
+    const bool long_text = holds(raw, "__global__") || holds(raw, "#include") ||
+                           holds(raw, "template") || holds(raw, "__device__");
     const bool shader = shader_rule_in(raw) != nullptr;
-    const bool fills = tree_[string].child != 0 && raw.find('<') != std::string_view::npos;
-    return long_text || shader || fills ||
-           (raw.size() < 400 && raw.find('.') != std::string_view::npos);
+    const bool fills = tree_[string].child != 0 && holds(raw, '<');
+    return long_text || shader || fills || (raw.size() < 400 && holds(raw, '.'));
   }
 
   void read(const Site& site) {
     StringContent content = content_of(tree_, site.node);
     CudaText out;
-    if (content.text.find("__global__") != std::string::npos) {
+    if (holds(content.text, "__global__")) {
       out.kind = CudaTextKind::kSource;
     } else if (shader_rule_in(content.text) != nullptr) {
       out.kind = CudaTextKind::kShader;

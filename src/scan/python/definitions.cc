@@ -127,7 +127,7 @@ bool is_literal(const Tree& tree, NodeId node, int depth = 0) {
     case NodeKind::kString:
       return tree[node].child == 0;
     case NodeKind::kName: {
-      const std::string_view name = tree.token(tree[node].first);
+      const std::string_view name = tree.name(node);
       return name == "None" || name == "True" || name == "False";
     }
     case NodeKind::kUnary:
@@ -242,12 +242,11 @@ std::vector<std::pair<std::string, std::string>> find_constants(const Outline& o
   for (const Site& site : outline.assignments) {
     if (site.function != kNowhere || site.in_class != kNowhere) continue;
     const NodeId target = tree.child(site.node);
-    const bool annotated = tree.kind(site.node) == NodeKind::kAnnotated;
-    const NodeId value = tree.child(site.node, annotated ? 2 : 1);
+    const NodeId value = tree.assigned_value(site.node);
     if (tree.kind(target) != NodeKind::kName || value == 0 || !is_literal(tree, value)) continue;
     std::string text = tree.source(value, kLongest + 1);
     if (text.size() > kLongest) continue;
-    out.emplace_back(tree.token(tree[target].first), std::move(text));
+    out.emplace_back(tree.name(target), std::move(text));
   }
   return out;
 }

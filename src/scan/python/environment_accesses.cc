@@ -28,17 +28,15 @@ class AccessFinder {
     for (const Site& site : outline_.assignments) {
       const NodeId target = tree_.child(site.node);
       if (tree_.kind(target) != NodeKind::kName) continue;
-      const bool annotated = tree_.kind(site.node) == NodeKind::kAnnotated;
-      const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
+      const NodeId value = tree_.assigned_value(site.node);
       const bool environ = value != 0 && outline_.path(value) == "os.environ";
-      (environ ? aliases_ : others).insert(tree_.token(tree_[target].first));
+      (environ ? aliases_ : others).insert(tree_.name(target));
     }
     for (const std::string_view name : others) aliases_.erase(name);
   }
 
   bool is_environ(NodeId expression) const {
-    if (tree_.kind(expression) == NodeKind::kName &&
-        aliases_.count(tree_.token(tree_[expression].first)) != 0) {
+    if (tree_.kind(expression) == NodeKind::kName && aliases_.count(tree_.name(expression)) != 0) {
       return true;
     }
     return outline_.path(expression) == "os.environ";

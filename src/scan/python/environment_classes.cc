@@ -1,6 +1,5 @@
 // Variables that are declared as attributes: `PORT = EnvInt(80)` in a class, where the class of the
 // attribute reads the environment under the attribute's name.
-#include <algorithm>
 #include <map>
 
 #include "scan/python/environment.h"
@@ -128,13 +127,12 @@ class DescriptorReader {
     Maker maker = found->second;
     if (!type.empty()) maker.type = type;
     if (default_value != 0) maker.default_value = default_value;
-    makers_.emplace(tree_.token(tree_[target].first), maker);
+    makers_.emplace(tree_.name(target), maker);
   }
 
   void read(const Site& site) {
     const NodeId target = tree_.child(site.node);
-    const bool annotated = tree_.kind(site.node) == NodeKind::kAnnotated;
-    const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
+    const NodeId value = tree_.assigned_value(site.node);
     if (tree_.kind(target) != NodeKind::kName || tree_.kind(value) != NodeKind::kCall) return;
     std::string type;
     const auto found = makers_.find(class_named(tree_.child(value), &type));
@@ -143,7 +141,7 @@ class DescriptorReader {
     expanded_.insert(templates_.at(maker.variable_class));
     Option option;
     option.source = OptionSource::kEnvironment;
-    option.names = {filled(templates_.at(maker.variable_class), tree_.token(tree_[target].first))};
+    option.names = {filled(templates_.at(maker.variable_class), tree_.name(target))};
     option.type = type.empty() ? maker.type : type;
     option.via = tree_.source(tree_.child(value), 100);
     option.line = tree_.line_first(site.node);

@@ -2,6 +2,8 @@
 #include <map>
 #include <set>
 
+#include "base/ascii.h"
+#include "base/text_parts.h"
 #include "scan/python/environment.h"
 #include "scan/python/extract.h"
 #include "scan/python/option_parts.h"
@@ -17,12 +19,9 @@ struct Helper {
 };
 
 bool says_environment(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-  const bool changes =
-      lower.find("set") != std::string::npos || lower.find("del") != std::string::npos;
-  return lower.find("env") != std::string::npos && !changes;
+  const std::string lower = small_letters(name);
+  const bool changes = holds(lower, "set") || holds(lower, "del");
+  return holds(lower, "env") && !changes;
 }
 
 bool is_upper_case(std::string_view text) {
@@ -40,7 +39,7 @@ std::string type_from_name(std::string_view helper) {
     const bool ends = at + type.size() == helper.size() || helper[at + type.size()] == '_';
     if (begins && ends) return std::string(type);
   }
-  return helper.find("flag") != std::string_view::npos ? "bool" : "";
+  return holds(helper, "flag") ? "bool" : "";
 }
 
 class EnvironmentReader {
@@ -121,7 +120,7 @@ class EnvironmentReader {
   std::optional<Outline::ParameterPlace> named_parameter(uint32_t function, NodeId name,
                                                          std::string& name_template) const {
     if (tree_.kind(name) == NodeKind::kName) {
-      const std::string_view parameter = tree_.token(tree_[name].first);
+      const std::string_view parameter = tree_.name(name);
       name_template = "{" + std::string(parameter) + "}";
       return outline_.parameter(function, parameter);
     }
@@ -131,7 +130,7 @@ class EnvironmentReader {
     for (const NodeId part : tree_.children(name)) {
       const NodeId value = tree_.kind(part) == NodeKind::kField ? tree_.child(part) : part;
       if (tree_.kind(value) != NodeKind::kName) continue;
-      const std::string_view parameter = tree_.token(tree_[value].first);
+      const std::string_view parameter = tree_.name(value);
       if (outline_.constant(parameter) != 0) continue;
       if (const auto place = outline_.parameter(function, parameter)) return place;
     }

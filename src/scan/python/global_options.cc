@@ -81,14 +81,13 @@ void find_global_options(const Outline& outline, std::optional<uint32_t> set_at,
   for (const Site& site : outline.assignments) {
     if (site.function != kNowhere || site.in_class != kNowhere) continue;
     const NodeId target = tree.child(site.node);
-    const bool annotated = tree.kind(site.node) == NodeKind::kAnnotated;
-    const NodeId value = tree.child(site.node, annotated ? 2 : 1);
+    const NodeId value = tree.assigned_value(site.node);
     const uint32_t line = tree.line_first(site.node);
     if (line >= *set_at || tree.kind(outline.parent(site.node)) != NodeKind::kModule) continue;
     if (tree.kind(target) != NodeKind::kName || value == 0 || !is_setting(tree, value)) continue;
     Option option;
     option.source = OptionSource::kGlobals;
-    option.dest = tree.token(tree[target].first);
+    option.dest = tree.name(target);
     option.names = {"--" + option.dest};
     option.default_value = tree.source(value, kLongestGlobal);
     option.help = outline.comment_at(line, line, false);

@@ -1,8 +1,8 @@
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "base/text_parts.h"
 #include "scan/python/extract.h"
 
 namespace fathom::python {
@@ -68,11 +68,8 @@ class LaunchFinder {
       return;
     }
     Launch launch = start(site, LaunchKind::kSubscript, kernel);
-    if (tree_.kind(kernel) == NodeKind::kCall) {
-      const NodeId handed = outline_.arguments(kernel).at(0);
-      if (handed != 0 && tree_.kind(handed) == NodeKind::kName)
-        launch.wrapped = tree_.token(tree_[handed].first);
-    }
+    if (tree_.kind(kernel) == NodeKind::kCall)
+      launch.wrapped = tree_.name(outline_.arguments(kernel).at(0));
     set_grid(site, grid, launch);
     launch.arguments = arguments_of(site.node);
     found_.push_back(std::move(launch));
@@ -81,7 +78,7 @@ class LaunchFinder {
   // `launch = kernel[grid]`, `launch = partial(kernel[grid], x)`: the subscript; 0: neither.
   NodeId bound_subscript(const Site& site, NodeId callee) {
     if (tree_.kind(callee) != NodeKind::kName || !has_subscripts()) return 0;
-    const std::vector<NodeId>* values = assigned(site, tree_.token(tree_[callee].first));
+    const std::vector<NodeId>* values = assigned(site, tree_.name(callee));
     if (values == nullptr) return 0;
     NodeId value = values->back();
     if (tree_.kind(value) == NodeKind::kCall &&
@@ -96,8 +93,7 @@ class LaunchFinder {
     if (has_subscripts_) return *has_subscripts_;
     has_subscripts_ = false;
     for (const Site& site : outline_.assignments) {
-      const bool annotated = tree_.kind(site.node) == NodeKind::kAnnotated;
-      const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
+      const NodeId value = tree_.assigned_value(site.node);
       const NodeKind kind = value == 0 ? NodeKind::kNone : tree_.kind(value);
       const bool partial =
           kind == NodeKind::kCall && outline_.last_name(tree_.child(value)) == "partial";
@@ -168,7 +164,7 @@ class LaunchFinder {
   // A name set to cupy.RawKernel(…) or module.get_function(…).
   bool is_raw_kernel(const Site& site, NodeId callee) {
     if (!has_raw_kernels_ || tree_.kind(callee) != NodeKind::kName) return false;
-    const std::vector<NodeId>* values = assigned(site, tree_.token(tree_[callee].first));
+    const std::vector<NodeId>* values = assigned(site, tree_.name(callee));
     if (values == nullptr || tree_.kind(values->back()) != NodeKind::kCall) return false;
     const std::string_view maker = outline_.last_name(tree_.child(values->back()));
     return maker == "RawKernel" || maker == "get_function";
@@ -205,9 +201,7 @@ class LaunchFinder {
     if (assignments_read_) return;
     assignments_read_ = true;
     for (const Site& site : outline_.assignments) {
-      const bool annotated = tree_.kind(site.node) == NodeKind::kAnnotated;
-      const NodeId target = tree_.child(site.node);
-      const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
+      const NodeId target = tree_.child(site.node), value = tree_.assigned_value(site.node);
       if (value == 0) continue;
       if (tree_.kind(target) == NodeKind::kTuple) {
         assign_parts(site, target, value);
@@ -278,7 +272,7 @@ class LaunchFinder {
         if (name.ends_with("._pyfunc")) name.resize(name.size() - 8);  // what cuTile wrapped
         const std::vector<NodeId>* values = assigned(site, name);
         if (values == nullptr) {
-          if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+          if (!contains(out, name)) out.push_back(name);
           return;
         }
         const size_t before = out.size();
@@ -331,9 +325,9 @@ class LaunchFinder {
         const NodeId callee = tree_.child(kernel);
         const std::string_view maker = outline_.last_name(callee);
         const NodeId first = outline_.arguments(kernel).at(0);
-        const bool wraps = maker == "jit" || maker == "partial" || maker == "compile" ||
-                           maker == "wrap_triton" || maker == "capture_triton" ||
-                           outline_.path(callee) == "cuda.tile.kernel" || maker.empty();
+        const bool wraps =
+            is_one_of(maker, {"jit", "partial", "compile", "wrap_triton", "capture_triton"}) ||
+            outline_.path(callee) == "cuda.tile.kernel" || maker.empty();
         if (wraps && first != 0) return meanings(site, first, out, depth + 1);
         // TABLE.get(key) is one of its values, kernel.replace_hints(…) the kernel.
         const bool changes = (maker == "replace_hints" || maker == "get") &&
@@ -393,7 +387,7 @@ std::vector<HandedName> find_handed_names(const Outline& outline, const PythonFi
     if (kind != NodeKind::kName && kind != NodeKind::kAttribute) return;
     const std::string_view last = outline.last_name(value);
     const bool own = kind == NodeKind::kName && decorated.contains(last);
-    const bool kernel = own || last.find("kernel") != std::string_view::npos;
+    const bool kernel = own || holds(last, "kernel");
     if (!kernel && (kind != NodeKind::kAttribute || site.function == kNowhere)) return;
     std::string name = tree.source(value, kLongestLaunch);
     const std::string_view head = std::string_view(name).substr(0, name.find('.'));

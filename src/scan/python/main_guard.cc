@@ -1,3 +1,4 @@
+#include "base/text_parts.h"
 #include "scan/python/extract.h"
 
 namespace fathom::python {
@@ -43,11 +44,10 @@ bool asks_whether_main(const Outline& outline, NodeId call) {
     name |= tree.is_name(argument, "__name__");
   }
   const std::string_view called = outline.last_name(callee);
-  const bool says_main = called.find("main") != std::string_view::npos;
+  const bool says_main = holds(called, "main");
   const bool decorates = tree.kind(outline.parent(call)) == NodeKind::kDecorators;
   // A decorator of that name needs no argument: its default may be the name itself.
-  return (name && (main || says_main)) ||
-         (decorates && called.find("if_main") != std::string_view::npos);
+  return (name && (main || says_main)) || (decorates && holds(called, "if_main"));
 }
 
 }  // namespace

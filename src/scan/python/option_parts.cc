@@ -13,7 +13,7 @@ std::vector<std::string> choices_of(const Outline& outline, NodeId expression) {
   if (expression == 0) return {};
   NodeId list = expression;
   if (tree.kind(list) == NodeKind::kName) {
-    const NodeId value = outline.constant(tree.token(tree[list].first));
+    const NodeId value = outline.constant(tree.name(list));
     if (value != 0) list = value;
   }
   const NodeKind kind = tree.kind(list);

@@ -1,7 +1,8 @@
 #include "scan/python/outline.h"
 
 #include <algorithm>
-#include <array>
+
+#include "scan/facts/code_names.h"
 
 namespace fathom::python {
 namespace {
@@ -11,11 +12,9 @@ constexpr int kFarthest = 64;
 
 // args, server_args, self.config, EngineConfig, cfg, opts, FLAGS
 bool is_settings(std::string_view object) {
-  constexpr auto ends = std::to_array<std::string_view>(
-      {"args", "Args", "config", "Config", "cfg", "conf", "opt", "opts", "options", "Options",
-       "settings", "Settings", "params", "flags", "FLAGS", "envs"});
-  return std::any_of(ends.begin(), ends.end(),
-                     [&](std::string_view end) { return object.ends_with(end); });
+  return ends_with_any(object,
+                       {"args", "Args", "config", "Config", "cfg", "conf", "opt", "opts", "options",
+                        "Options", "settings", "Settings", "params", "flags", "FLAGS", "envs"});
 }
 
 }  // namespace
@@ -113,7 +112,7 @@ void Outline::visit(NodeId node, const Site& around) {
       const NodeId value = tree.child(node, found.kind == NodeKind::kAssign ? 1 : 2);
       if (around.function == kNowhere && around.in_class == kNowhere && value != 0 &&
           tree.kind(target) == NodeKind::kName) {
-        const auto [entry, first] = constants_.emplace(tree.token(tree[target].first), value);
+        const auto [entry, first] = constants_.emplace(tree.name(target), value);
         if (!first) entry->second = 0;
       }
       break;
@@ -226,7 +225,7 @@ std::string Outline::path(NodeId expression) const {
     expression = tree.child(expression);
   }
   if (tree.kind(expression) != NodeKind::kName) return "";
-  const std::string_view first = tree.token(tree[expression].first);
+  const std::string_view first = tree.name(expression);
   const auto imported = imported_.find(first);
   std::string out(imported != imported_.end() ? std::string_view(imported->second) : first);
   for (auto name = attributes.rbegin(); name != attributes.rend(); ++name) {
@@ -238,14 +237,10 @@ std::string Outline::path(NodeId expression) const {
 
 std::string_view Outline::last_name(NodeId expression) const {
   if (tree.kind(expression) == NodeKind::kAttribute) return tree.extra(expression);
-  if (tree.kind(expression) == NodeKind::kName) return tree.token(tree[expression].first);
-  return {};
+  return tree.name(expression);
 }
 
-NodeId Outline::constant(std::string_view name) const {
-  const auto found = constants_.find(name);
-  return found == constants_.end() ? 0 : found->second;
-}
+NodeId Outline::constant(std::string_view name) const { return value_or_empty(constants_, name); }
 
 std::optional<StringContent> Outline::text(NodeId expression) const {
   size_t work = 0;
@@ -274,11 +269,11 @@ std::optional<StringContent> Outline::text(NodeId expression, int depth, size_t&
         const size_t at = out.text.find(marked);
         if (at != std::string::npos) out.text.replace(at, marked.size(), value->text);
       }
-      if (out.composed) out.composed = out.text.find('{') != std::string::npos;
+      if (out.composed) out.composed = holds(out.text, '{');
       return out;
     }
     case NodeKind::kName: {
-      const NodeId value = constant(tree.token(tree[expression].first));
+      const NodeId value = constant(tree.name(expression));
       if (value == 0) return {};
       return text(value, depth + 1, work);
     }
@@ -322,17 +317,14 @@ std::vector<std::string> Outline::texts(NodeId expression) const {
   const std::optional<StringContent> whole = text(expression);
   if (whole && !whole->composed) return {whole->text};
   // A name that a loop runs over literals, alone or as the part of an f-string.
-  std::string_view name;
-  if (tree.kind(expression) == NodeKind::kName) name = tree.token(tree[expression].first);
+  std::string_view name = tree.name(expression);
   for (const NodeId field : tree.children(expression)) {
     if (tree.kind(expression) != NodeKind::kString) break;
-    if (tree.kind(tree.child(field)) == NodeKind::kName) {
-      name = tree.token(tree[tree.child(field)].first);
-    }
+    if (!tree.name(tree.child(field)).empty()) name = tree.name(tree.child(field));
   }
   std::vector<std::string> out;
   NodeId values = name.empty() ? 0 : loop_values(expression, name);
-  if (tree.kind(values) == NodeKind::kName) values = constant(tree.token(tree[values].first));
+  if (tree.kind(values) == NodeKind::kName) values = constant(tree.name(values));
   if (tree.kind(values) == NodeKind::kTuple || tree.kind(values) == NodeKind::kList ||
       tree.kind(values) == NodeKind::kSet) {
     for (const NodeId value : tree.children(values)) {
@@ -394,17 +386,14 @@ bool is_assignment(std::string_view text) {
   blanks();
   if (text.empty()) return false;
   if (text[0] == '"' || text[0] == '\'') return text.find(text[0], 1) + 1 == text.size();
-  return text.find(' ') == std::string_view::npos;
+  return !holds(text, ' ');
 }
 
 // "noqa: E501", "type: ignore": said to a tool, not to a reader.
 bool is_directive(std::string_view text) {
-  for (const std::string_view tool :
-       {"noqa", "type: ignore", "pylint:", "pyright:", "pyrefly:", "mypy:", "ruff:", "fmt:",
-        "isort:", "pragma:", "nosec", "yapf:", "flake8:", "pytype:", "ty:"}) {
-    if (text.starts_with(tool)) return true;
-  }
-  return false;
+  return starts_with_any(
+      text, {"noqa", "type: ignore", "pylint:", "pyright:", "pyrefly:", "mypy:", "ruff:", "fmt:",
+             "isort:", "pragma:", "nosec", "yapf:", "flake8:", "pytype:", "ty:"});
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <array>
 #include <map>
 
+#include "base/text_parts.h"
 #include "scan/python/extract.h"
 
 namespace fathom::python {
@@ -13,31 +13,18 @@ constexpr int kDeepest = 6;
 
 // What these return is no object of the repository.
 bool is_plain(std::string_view head) {
-  constexpr std::array<std::string_view, 32> plain = {
-      "torch", "np",   "numpy", "len",   "int",     "float",  "str",  "list",
-      "dict",  "set",  "tuple", "range", "max",     "min",    "sum",  "sorted",
-      "os",    "math", "time",  "re",    "json",    "triton", "tl",   "cute",
-      "None",  "True", "False", "bool",  "cutlass", "abs",    "repr", "F"};
-  return std::find(plain.begin(), plain.end(), head) != plain.end();
+  return is_one_of(head, {"torch", "np",   "numpy", "len",   "int",     "float",  "str",  "list",
+                          "dict",  "set",  "tuple", "range", "max",     "min",    "sum",  "sorted",
+                          "os",    "math", "time",  "re",    "json",    "triton", "tl",   "cute",
+                          "None",  "True", "False", "bool",  "cutlass", "abs",    "repr", "F"});
 }
 
 // Calls that run a function they are given, now or later.
 bool runs_argument(std::string_view callee) {
-  constexpr std::array<std::string_view, 14> names = {"Process",
-                                                      "Thread",
-                                                      "Timer",
-                                                      "submit",
-                                                      "run_in_executor",
-                                                      "partial",
-                                                      "to_thread",
-                                                      "spawn",
-                                                      "apply_async",
-                                                      "add_task",
-                                                      "start_new_thread",
-                                                      "run_coroutine_threadsafe",
-                                                      "call_soon_threadsafe",
-                                                      "register_forward_hook"};
-  return std::find(names.begin(), names.end(), callee) != names.end();
+  return is_one_of(
+      callee, {"Process", "Thread", "Timer", "submit", "run_in_executor", "partial", "to_thread",
+               "spawn", "apply_async", "add_task", "start_new_thread", "run_coroutine_threadsafe",
+               "call_soon_threadsafe", "register_forward_hook"});
 }
 
 class FlowReader {
@@ -230,7 +217,7 @@ class FlowReader {
     if (depth > kDeepest) return "";
     switch (tree_.kind(node)) {
       case NodeKind::kName: {
-        const std::string_view name = tree_.token(tree_[node].first);
+        const std::string_view name = tree_.name(node);
         return depth == 0 || !is_plain(name) ? (is_plain(name) ? "" : std::string(name)) : "";
       }
       case NodeKind::kAttribute:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/glob.h"
+#include "base/text_parts.h"
 #include "session/counters.h"
 #include "session/trace.h"
 #include "sheets/kernel_contexts.h"
@@ -12,8 +13,7 @@ namespace {
 
 bool fits_kernel(const std::string& pattern, const std::string& name) {
   if (pattern.empty()) return true;
-  if (pattern.find_first_of("*?") == std::string::npos)
-    return name.find(pattern) != std::string::npos;
+  if (pattern.find_first_of("*?") == std::string::npos) return holds(name, pattern);
   return glob_matches(pattern, name);
 }
 

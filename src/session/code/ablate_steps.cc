@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "base/text_parts.h"
 #include "session/code/ablate_counters.h"
 #include "session/code/command_output.h"
 #include "trial/interruption.h"
@@ -79,7 +78,7 @@ Status AblateSteps::run() {
 bool AblateSteps::is_wanted(size_t variant, bool pairs) const {
   const Variant& v = a_.suite_->variants[variant];
   if (v.only_if_pairs_matter != pairs) return false;
-  return !pairs || std::ranges::find(pairs_, v.name) != pairs_.end();
+  return !pairs || contains(pairs_, v.name);
 }
 
 bool AblateSteps::is_checked(size_t variant) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "base/text_parts.h"
 #include "session/code/ablate_steps.h"
 #include "session/code/command_output.h"
 #include "trial/order.h"
@@ -28,7 +29,7 @@ Status AblateSteps::time_all(bool pairs) {
   };
   const auto is_left = [&](const Slot& slot, int64_t round) {
     return measured(slot.variant).cases[slot.in_case].problem.empty() &&
-           std::ranges::find(done(slot), round) == done(slot).end();
+           !contains(done(slot), round);
   };
   for (const Slot& slot : slots) {
     const auto rounds = std::views::iota(int64_t{0}, suite.repetitions);

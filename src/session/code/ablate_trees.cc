@@ -12,6 +12,7 @@
 #include "base/content_stamp.h"
 #include "base/count_text.h"
 #include "base/file_descriptor.h"
+#include "base/text_parts.h"
 #include "plan/ablate/line_diff.h"
 #include "scan/files/repository.h"
 #include "trial/command.h"
@@ -84,10 +85,10 @@ void add_changed(std::vector<std::string> before, std::vector<std::string> after
                  std::string& out) {
   if (before == after) return;
   for (const std::string& line : before) {
-    if (!line.empty() && std::ranges::find(after, line) == after.end()) out += "-" + line + "\n";
+    if (!line.empty() && !contains(after, line)) out += "-" + line + "\n";
   }
   for (const std::string& line : after) {
-    if (!line.empty() && std::ranges::find(before, line) == before.end()) out += "+" + line + "\n";
+    if (!line.empty() && !contains(before, line)) out += "+" + line + "\n";
   }
 }
 

@@ -7,6 +7,7 @@
 #include "base/byte_source.h"
 #include "base/read_all.h"
 #include "base/staging.h"
+#include "base/text_parts.h"
 #include "session/code/observe.h"
 #include "trial/interruption.h"
 #include "trial/order.h"
@@ -138,8 +139,7 @@ class Bench {
   }
 
   void note(const std::string& text) {
-    if (std::ranges::find(result_.notes, text) == result_.notes.end())
-      result_.notes.push_back(text);
+    if (!contains(result_.notes, text)) result_.notes.push_back(text);
   }
 
   const BenchRequest& request_;

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <unordered_map>
 
-#include "base/ascii.h"
 #include "base/check.h"
 #include "events/timeline_rows.h"
+#include "scan/facts/code_names.h"
 #include "scan/facts/kernel_identity.h"
 #include "session/counters.h"
 #include "session/hardware_summary.h"
@@ -77,11 +77,6 @@ std::vector<std::optional<LaunchingOp>> launching_ops(const SheetInput& input,
   return out;
 }
 
-std::string_view file_of(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 // The line as the repository has it, where one file of it ends like the path that was compiled.
 std::string place_in_code(
     const StalledPlace& place,
@@ -89,7 +84,7 @@ std::string place_in_code(
   if (!place.file) return place.text();
   std::string_view best;
   size_t fits = 0;
-  const auto [first, last] = files.equal_range(file_of(*place.file));
+  const auto [first, last] = files.equal_range(file_name(*place.file));
   for (auto one = first; one != last; ++one) {
     const std::string_view path = one->second;
     const bool ends =
@@ -196,7 +191,7 @@ void add_hot_lines(const SheetInput& input, const StallSamples& samples, const C
                    MeasuredRun& run) {
   const KernelIdentity identity(code);
   std::unordered_multimap<std::string_view, std::string_view> files;
-  for (const SourceFile& file : code.files) files.emplace(file_of(file.path), file.path);
+  for (const SourceFile& file : code.files) files.emplace(file_name(file.path), file.path);
   for (const StalledKernel& kernel : stalled_kernels(input, samples)) {
     const std::vector<size_t> definitions = identity.find(kernel.name);
     if (definitions.size() != 1) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text_parts.h"
 #include "plan/plan_metrics.h"
 
 namespace fathom {
@@ -16,20 +17,18 @@ struct MetricSource {
   }
 };
 
-bool is_log_pattern(const std::string& text) { return text.find('{') != std::string::npos; }
+bool is_log_pattern(const std::string& text) { return holds(text, '{'); }
 
 std::set<MetricSource> sources_of(const Plan& plan, const Experiment& experiment) {
   std::set<MetricSource> sources;
   for (const Requirement& requirement : plan.requirements) {
     if (requirement.level == Level::kHardware) continue;
-    if (!requirement.experiments.empty() &&
-        std::ranges::find(requirement.experiments, experiment.id) == requirement.experiments.end())
+    if (!requirement.experiments.empty() && !contains(requirement.experiments, experiment.id))
       continue;
     for (const std::string& name : requirement.names) sources.insert({requirement.metric, name});
   }
   const auto add = [&](const std::string& metric, const std::string& subject) {
-    if (is_log_pattern(subject) || subject.find(':') != std::string::npos)
-      sources.insert({metric, subject});
+    if (is_log_pattern(subject) || holds(subject, ':')) sources.insert({metric, subject});
   };
   for (const ExpectedObservation& one : experiment.expected) add(one.metric, one.subject);
   for (const Criterion& one : experiment.success) add(one.metric, one.subject);

@@ -8,6 +8,7 @@
 
 #include "base/count_text.h"
 #include "base/screen_text.h"
+#include "base/text_parts.h"
 #include "base/worker_pool.h"
 #include "report/csv.h"
 #include "report/page/documents_page.h"
@@ -24,8 +25,7 @@ constexpr std::string_view kTraceEndings[] = {".json", ".json.gz", ".json.zst", 
 bool looks_like_trace(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.starts_with(".") || name == "summary.json") return false;
-  return std::ranges::any_of(kTraceEndings,
-                             [&](std::string_view ending) { return name.ends_with(ending); });
+  return ends_with_any(name, kTraceEndings);
 }
 
 // "rank2" before "rank10": digits are compared as numbers.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text_parts.h"
 #include "scan/cpp/tree/code_reader.h"
 
 namespace fathom {
@@ -9,8 +10,7 @@ namespace {
 
 // A word whose brackets say how something is laid out.
 bool is_attribute(std::string_view word) {
-  return word == "__attribute__" || word == "__attribute" || word == "alignas" ||
-         word == "__align__";
+  return is_one_of(word, {"__attribute__", "__attribute", "alignas", "__align__"});
 }
 
 }  // namespace
@@ -21,19 +21,16 @@ bool is_macro_name(std::string_view name) {
 }
 
 bool is_qualifier(std::string_view word) {
-  constexpr std::array<std::string_view, 16> words = {
-      "const",      "constexpr",  "static",       "volatile",    "unsigned", "signed",
-      "extern",     "__shared__", "register",     "typename",    "inline",   "__restrict__",
-      "__restrict", "restrict",   "__constant__", "thread_local"};
-  return among(word, words);
+  return is_one_of(word, {"const", "constexpr", "static", "volatile", "unsigned", "signed",
+                          "extern", "__shared__", "register", "typename", "inline", "__restrict__",
+                          "__restrict", "restrict", "__constant__", "thread_local"});
 }
 
 bool is_builtin_type(std::string_view word) {
-  constexpr std::array<std::string_view, 24> words = {
-      "int",      "float",    "double",  "char",    "short",    "long",    "bool",     "void",
-      "size_t",   "int8_t",   "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t",
-      "uint64_t", "unsigned", "half",    "__half",  "float4",   "float2",  "int4",     "uint4"};
-  return among(word, words);
+  return is_one_of(word, {"int",      "float",   "double",   "char",    "short",    "long",
+                          "bool",     "void",    "size_t",   "int8_t",  "uint8_t",  "int16_t",
+                          "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "unsigned",
+                          "half",     "__half",  "float4",   "float2",  "int4",     "uint4"});
 }
 
 size_t CodeTreeReader::past_type(size_t i) const {
@@ -52,8 +49,7 @@ size_t CodeTreeReader::past_type(size_t i) const {
   if (builtin && (!source_.is_name(i) || !is_builtin_type(source_.at(i)))) return i;
   if (!source_.is_name(i)) return 0;
   if (source_.is(i, "decltype") && source_.is(i + 1, "(")) i = closing(i + 1);
-  if (source_.is(i, "struct") || source_.is(i, "union") || source_.is(i, "class") ||
-      source_.is(i, "enum")) {
+  if (source_.is_any(i, {"struct", "union", "class", "enum"})) {
     if (source_.is_name(i + 1)) ++i;
     if (source_.is(i + 1, "{")) return closing(i + 1) + 1;
   }
@@ -96,11 +92,11 @@ bool CodeTreeReader::declares() const {
     return after < last_ && (source_.is(after, "=") || source_.is(after, ";"));
   }
   if (!source_.is_name(name) || source_.is(name, "operator")) return false;
-  constexpr std::array<std::string_view, 7> after = {"=", ";", ",", "[", "(", "{", ":"};
-  if (name + 1 >= source_.size() || !among(source_.at(name + 1), after)) return false;
-  constexpr std::array<std::string_view, 8> no_types = {"delete",   "new",      "throw",  "goto",
-                                                        "co_await", "co_yield", "sizeof", "return"};
-  return !among(source_.at(at_), no_types);
+  if (name + 1 >= source_.size() ||
+      !is_one_of(source_.at(name + 1), {"=", ";", ",", "[", "(", "{", ":"}))
+    return false;
+  return !is_one_of(source_.at(at_),
+                    {"delete", "new", "throw", "goto", "co_await", "co_yield", "sizeof", "return"});
 }
 
 uint32_t CodeTreeReader::declaration() {

@@ -1,6 +1,7 @@
 // The expressions of CodeTreeReader.
 #include <utility>
 
+#include "base/text_parts.h"
 #include "scan/cpp/tree/code_reader.h"
 
 namespace fathom {
@@ -72,8 +73,7 @@ bool CodeTreeReader::holds_statements(size_t open) const {
   if (!brackets_.closed(open)) return false;
   const size_t close = closing(open);
   for (size_t i = open + 1; i < close; i = past(i)) {
-    if (source_.is(i, ";") || source_.is(i, "if") || source_.is(i, "for") ||
-        source_.is(i, "while") || source_.is(i, "switch")) {
+    if (source_.is_any(i, {";", "if", "for", "while", "switch"})) {
       return true;
     }
   }
@@ -207,10 +207,9 @@ uint32_t CodeTreeReader::unary() {
   if (depth_ >= kMaxDepth) return too_deep();
   ++depth_;
   uint32_t id = 0;
-  constexpr std::array<std::string_view, 8> ops = {"&", "*", "-", "+", "!", "~", "++", "--"};
   size_t tokens = 0;
   const std::string_view op = operator_here(tokens);
-  if (!op.empty() && among(op, ops)) {
+  if (!op.empty() && is_one_of(op, {"&", "*", "-", "+", "!", "~", "++", "--"})) {
     id = make(CodeKind::kUnary, at_);
     node(id).text = op;
     at_ += tokens;
@@ -233,9 +232,9 @@ uint32_t CodeTreeReader::unary() {
 
 // new T(…), delete p, throw x, co_await f(): an operand behind a word.
 uint32_t CodeTreeReader::keyword_operand() {
-  constexpr std::array<std::string_view, 5> words = {"new", "delete", "throw", "co_await",
-                                                     "co_yield"};
-  if (!source_.is_name(at_) || !among(source_.at(at_), words)) return 0;
+  if (!source_.is_name(at_) ||
+      !is_one_of(source_.at(at_), {"new", "delete", "throw", "co_await", "co_yield"}))
+    return 0;
   const uint32_t id = make(CodeKind::kUnary, at_);
   node(id).text = source_.at(at_++);
   if (node(id).text == "new" && is("(")) at_ = past(at_);     // where to place it
@@ -406,9 +405,7 @@ uint32_t CodeTreeReader::name() {
 
 bool CodeTreeReader::ends_comparison(size_t open) const {
   const size_t after = brackets_.partner(open) + 1;
-  return !(source_.is(after, "(") || source_.is(after, "::") || source_.is(after, "{") ||
-           source_.is(after, ")") || source_.is(after, ",") || source_.is(after, ";") ||
-           source_.is(after, "&&") || source_.is(after, "<<<"));
+  return !source_.is_any(after, {"(", "::", "{", ")", ",", ";", "&&", "<<<"});
 }
 
 uint32_t CodeTreeReader::lambda() {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -132,11 +131,6 @@ class CodeTreeReader {
   std::vector<Links> links_;
 };
 
-// Whether a word is one of a list.
-template <size_t N>
-bool among(std::string_view word, const std::array<std::string_view, N>& list) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
 bool is_qualifier(std::string_view word);     // const, static, __shared__ …
 bool is_builtin_type(std::string_view word);  // int, float4 …
 bool is_macro_name(std::string_view word);    // as macros are written, and not template parameters

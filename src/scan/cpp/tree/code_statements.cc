@@ -1,6 +1,7 @@
 // The statements of CodeTreeReader; declarations stand in code_declarations.cc.
 #include <utility>
 
+#include "base/text_parts.h"
 #include "scan/cpp/directives.h"
 #include "scan/cpp/tree/code_reader.h"
 
@@ -230,7 +231,7 @@ uint32_t CodeTreeReader::plain_statement() {
     const size_t at = at_++;
     const bool loop = is("for") || is("while") || is("do");
     const bool alone = loop || at_end() || is(";") || is("}") || starts_statement();
-    if (alone && source_.at(at).find("UNROLL") != std::string_view::npos) {
+    if (alone && holds(source_.at(at), "UNROLL")) {
       take(";");
       unroll_ = true;
       return at_end() || is("}") || is_directive() ? make(CodeKind::kOther, at) : statement();
@@ -388,8 +389,7 @@ uint32_t CodeTreeReader::with_body(CodeKind kind) {
 uint32_t CodeTreeReader::local_class() {
   size_t brace = at_ + 1;
   while (brace < last_ &&
-         (source_.is_name(brace) || source_.is(brace, "::") || source_.is(brace, ":") ||
-          source_.is(brace, ",") || source_.is(brace, "<"))) {
+         (source_.is_name(brace) || source_.is_any(brace, {"::", ":", ",", "<"}))) {
     brace = source_.is(brace, "<") ? past(brace) : brace + 1;
   }
   if (brace >= last_ || !source_.is(brace, "{")) {
