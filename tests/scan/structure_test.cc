@@ -83,6 +83,9 @@ TEST(CodePurpose, FoldersThatOnlyShowOrTry) {
   EXPECT_EQ(purpose_of("example_plugins/updater/Updater.cc"), CodePurpose::kExample);
   EXPECT_EQ(purpose_of("clients/gtest/main.cpp"), CodePurpose::kTest);
   EXPECT_EQ(purpose_of("app/pytest/state.py"), CodePurpose::kTest);
+  EXPECT_EQ(purpose_of("core/unit_test/main.cpp"), CodePurpose::kTest);
+  EXPECT_EQ(purpose_of("core/performance_tests/main.cpp"), CodePurpose::kTest);
+  EXPECT_EQ(purpose_of("core/latest/main.cpp"), CodePurpose::kProduct);
   EXPECT_EQ(purpose_of("plugins/updater/Updater.cc"), CodePurpose::kProduct);
   EXPECT_EQ(purpose_of("exampleware/main.cpp"), CodePurpose::kProduct);
 }

@@ -26,8 +26,6 @@ inline CodePurpose purpose_of(std::string_view path) {
                                   Folder{"testing", kTest},
                                   Folder{"unittest", kTest},
                                   Folder{"unittests", kTest},
-                                  Folder{"unit_tests", kTest},
-                                  Folder{"perf_tests", kTest},
                                   Folder{"gtest", kTest},
                                   Folder{"pytest", kTest},
                                   Folder{"bench", kBenchmark},
@@ -53,7 +51,9 @@ inline CodePurpose purpose_of(std::string_view path) {
        path.remove_prefix(slash + 1), root = false) {
     const std::string_view folder = path.substr(0, slash);
     if (folder.starts_with('.')) found = std::min(found, kTending);
-    if (folder.starts_with("test_") || folder.starts_with("tests_")) found = kTest;
+    if (folder.starts_with("test_") || folder.starts_with("tests_") || folder.ends_with("_test") ||
+        folder.ends_with("_tests"))
+      found = kTest;
     if (folder.starts_with("example_") || folder.starts_with("examples_"))
       found = std::min(found, kExample);
     const auto* known = std::ranges::find(folders, folder, &Folder::name);
