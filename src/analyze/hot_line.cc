@@ -88,13 +88,21 @@ std::string_view what_is_missing(const Assessment& a, const AssessedOp& op) {
   }
 }
 
+// An op's kernels go by its name; those of a graph by their own.
+std::string_view told_name(std::string_view name) {
+  const size_t arrow = name.find("->");
+  if (arrow == std::string_view::npos) return name;
+  constexpr size_t kLongest = 60;
+  const bool is_graph = name.substr(0, arrow).find("GraphLaunch") != std::string_view::npos;
+  return is_graph ? name.substr(arrow + 2, kLongest) : name.substr(0, arrow);
+}
+
 // Of the ops without a limit the one with the most time, what is known of it, and what is missing.
 void tell_unknown(const Assessment& a, const Line& line, Finding& f) {
   std::map<std::string_view, std::pair<Nanos, const AssessedCall*>> by_name;
   for (const AssessedCall* call : line.calls) {
     if (call->assessed->bound) continue;
-    std::string_view name = call->assessed->group->key.name;
-    auto& [time, one] = by_name[name.substr(0, name.find("->"))];
+    auto& [time, one] = by_name[told_name(call->assessed->group->key.name)];
     time += call->time;
     if (one == nullptr) one = call;
   }
