@@ -18,7 +18,9 @@ bool launches_a_graph(std::string_view name) {
   return name.find("GraphLaunch") != std::string_view::npos;
 }
 
-NotAssessed reason_of(const Assessment& a, const AssessedOp& op) {
+}  // namespace
+
+NotAssessed not_assessed_reason(const Assessment& a, const AssessedOp& op) {
   const EventStore& store = a.input().store;
   const EventId event = op.group->first().event;
   const bool is_op = store.kind(event) == EventKind::kCpuOp;
@@ -37,8 +39,6 @@ NotAssessed reason_of(const Assessment& a, const AssessedOp& op) {
   return is_op && !has_shapes ? NotAssessed::kNoShapes : NotAssessed::kUnknownOps;
 }
 
-}  // namespace
-
 std::string_view not_assessed_name(NotAssessed reason) {
   static constexpr std::array<std::string_view, static_cast<size_t>(NotAssessed::kCount)> kNames = {
       "platform", "graphs", "no_ops", "no_shapes", "unknown_ops", "unlinked"};
@@ -56,7 +56,7 @@ Coverage measure_coverage(const Assessment& a) {
       assessed += op.group->gpu.sum;
       continue;
     }
-    MissingTime& part = missing[static_cast<size_t>(reason_of(a, op))];
+    MissingTime& part = missing[static_cast<size_t>(not_assessed_reason(a, op))];
     part.time += op.group->gpu.sum;
     part.names[op.group->key.name] += op.group->gpu.sum;
   }

@@ -34,5 +34,7 @@ struct Coverage {
   double missing() const { return 1 - assessed; }
 };
 Coverage measure_coverage(const Assessment& a);
+// Of an op without an efficiency.
+NotAssessed not_assessed_reason(const Assessment& a, const AssessedOp& op);
 
 }  // namespace fathom

@@ -46,6 +46,7 @@ std::string_view kind_name(FindingKind kind) {
                                                 "strided_reduction",
                                                 "large_intermediate",
                                                 "fallback_op",
+                                                "expensive_op",
                                                 "hot_line",
                                                 "kernel_limit",
                                                 "looped_optimizer",

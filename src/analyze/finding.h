@@ -52,6 +52,7 @@ enum class FindingKind : uint8_t {
   kStridedReduction,
   kLargeIntermediate,
   kFallbackOp,
+  kExpensiveOp,
   kHotLine,
   kKernelLimit,
   kLoopedOptimizer,
@@ -152,6 +153,7 @@ struct Finding {
   Nanos time;        // that it takes now
   double share = 0;  // of the wall time
   std::optional<double> efficiency;
+  bool is_quiet_function = false;  // host code that launches nothing: host_functions.h
   bool in_single_ops = false;  // idle time between the launches of one op: no code can shorten it
   Nanos with_it;               // of other work and waits that may go with it: see saving_range.h
   GoesWith goes_with;

@@ -9,6 +9,7 @@
 
 #include "analyze/advice.h"
 #include "analyze/call_loops.h"
+#include "analyze/coverage.h"
 #include "analyze/finding_parts.h"
 #include "analyze/place.h"
 #include "analyze/priority.h"
@@ -32,12 +33,14 @@ std::optional<Line> hottest_line(const Assessment& a) {
   const EventStore& store = a.input().store;
   const auto name = [&store](EventId e) { return e.valid() ? store.name_id(e) : StringId{}; };
   std::map<std::pair<StringId, StringId>, Line> lines;
+  const bool has_frames = a.places().has_frames();
   for (const AssessedCall& call : a.calls()) {
     const EventId work = call.op->kernels.empty() ? call.op->event : call.op->kernels.front();
-    const PlaceIds ids = a.places().of(work);
-    if (!ids.frame.valid()) continue;
-    Line& line = lines[{name(ids.frame), name(ids.caller)}];
-    line.name = name(ids.frame);
+    const PlaceIds ids = has_frames ? a.places().of(work) : PlaceIds{};
+    const StringId line_name = has_frames ? name(ids.frame) : name(call.op->event);
+    if (!line_name.valid()) continue;
+    Line& line = lines[{line_name, name(ids.caller)}];
+    line.name = line_name;
     line.time += call.time;
     line.calls.push_back(&call);
     if (!call.assessed->bound) continue;
@@ -69,15 +72,65 @@ bool is_explained(const std::vector<Finding>& findings, const Line& line) {
   return ratio(time, line.time) >= kExplained;
 }
 
+std::string_view what_is_missing(const Assessment& a, const AssessedOp& op) {
+  switch (not_assessed_reason(a, op)) {
+    case NotAssessed::kPlatform:
+      return "its rate needs the GPU's limits (--platform)";
+    case NotAssessed::kGraphs:
+      return "its ops need a trace of the graph's capture (--capture TRACE)";
+    case NotAssessed::kNoOps:
+      return "its ops are not recorded";
+    case NotAssessed::kNoShapes:
+      return "its sizes are not recorded (record_shapes=True)";
+    default:
+      return "there is no cost model for it: compare its time with the bytes that it reads and "
+             "writes, or count them in its kernel";
+  }
+}
+
+// An op's kernels go by its name; those of a graph by their own.
+std::string_view told_name(std::string_view name) {
+  const size_t arrow = name.find("->");
+  if (arrow == std::string_view::npos) return name;
+  constexpr size_t kLongest = 60;
+  const bool is_graph = name.substr(0, arrow).find("GraphLaunch") != std::string_view::npos;
+  return is_graph ? name.substr(arrow + 2, kLongest) : name.substr(0, arrow);
+}
+
+// Of the ops without a limit the one with the most time, what is known of it, and what is missing.
+void tell_unknown(const Assessment& a, const Line& line, Finding& f) {
+  std::map<std::string_view, std::pair<Nanos, const AssessedCall*>> by_name;
+  for (const AssessedCall* call : line.calls) {
+    if (call->assessed->bound) continue;
+    auto& [time, one] = by_name[told_name(call->assessed->group->key.name)];
+    time += call->time;
+    if (one == nullptr) one = call;
+  }
+  const auto most =
+      std::ranges::max_element(by_name, {}, [](const auto& o) { return o.second.first; });
+  if (most == by_name.end()) return;
+  const auto& [time, call] = most->second;
+  const std::string share = percent_text(ratio(time, a.length()));
+  f.title += fmt::format(", most of what is not assessed by {} ({})", most->first, share);
+  const std::string shapes = shapes_text(a.input(), call->op->event);
+  f.issue += fmt::format(" {} takes {} of the wall time{}{}; {}.", most->first, share,
+                         shapes.empty() ? "" : " with operands ", shapes,
+                         what_is_missing(a, *call->assessed));
+}
+
 }  // namespace
 
 std::optional<Finding> find_hot_line(const Assessment& a, const std::vector<Finding>& findings) {
   constexpr size_t kOpsTold = 3;
-  if (!a.places().has_frames() || a.cpu() != nullptr || a.length().count <= 0) return {};
+  if (a.cpu() != nullptr || a.length().count <= 0) return {};
   if (ratio(a.base().mean_device().busy, a.length()) < kGpuIsLimit) return {};
   const std::optional<Line> line = hottest_line(a);
   if (!line || ratio(line->time, a.length()) < kMuchOfWall || is_explained(findings, *line))
     return {};
+  // Without a line, that an op takes long is told only where nothing else can be.
+  const double unknown = std::max(0.0, seconds_of(line->time) - line->known);
+  const bool is_unknown = unknown >= kMuchOfWall * seconds_of(a.length());
+  if (!a.places().has_frames() && !is_unknown) return {};
   Finding f;
   f.kind = FindingKind::kHotLine;
   f.time = line->time;
@@ -105,6 +158,7 @@ std::optional<Finding> find_hot_line(const Assessment& a, const std::vector<Find
                     percent_text(line->limit / line->known), percent_text(line->known / seconds));
   }
   f.issue += ". No pattern explains it.";
+  if (is_unknown) tell_unknown(a, *line, f);
   if (const auto loop = find_call_loop(a, f.covered)) {
     PlaceFinder& finder = a.places();
     const std::string caller = short_place_text(finder.describe(finder.of(loop->caller)));
@@ -130,6 +184,12 @@ std::optional<Finding> find_hot_line(const Assessment& a, const std::vector<Find
   const bool is_worth_it = ratio(f.saving_at_most, a.length()) >= kWorthReading;
   f.priority = is_worth_it ? Priority::kMedium : Priority::kLow;
   f.priority_reason = "most of the GPU's time, and no pattern explains it";
+  cap_priority(a, f);
+  // Nothing can be promised for work that nothing is known of: that is what has to be told.
+  if (is_unknown && f.priority > Priority::kMedium) {
+    f.priority = Priority::kMedium;
+    f.priority_reason = "most of the GPU's time, and not assessed";
+  }
   f.call_stack = call_stack_of(a.input(), line->calls.front()->op->event);
   return f;
 }

@@ -7,8 +7,10 @@
 
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
+#include "analyze/blocking_launches.h"
 #include "analyze/call_loops.h"
 #include "analyze/finding_parts.h"
+#include "analyze/host_functions.h"
 #include "analyze/host_threads.h"
 #include "analyze/place.h"
 #include "analyze/priority.h"
@@ -334,6 +336,25 @@ void name_obstacle(const Assessment& a, Finding& f) {
       wait.text, f.change_code);
 }
 
+// A function that launches nothing may be what host code in long gaps is, or what makes launches
+// late.
+void name_host_functions(const Assessment& a, std::vector<Finding>& findings) {
+  constexpr double kMostOfIt = 0.6;
+  for (HostFunction& function : find_host_functions(a)) {
+    const auto usual = std::ranges::find_if(findings, [&function](const Finding& f) {
+      return f.kind == FindingKind::kHostWork && !f.is_quiet_function &&
+             f.subject == function.finding.subject;
+    });
+    if (usual != findings.end() && ratio(usual->time, function.finding.time) >= kMostOfIt) {
+      tell_known(function, *usual);
+      continue;
+    }
+    if (usual != findings.end()) findings.erase(usual);
+    tell_known(function, function.finding);
+    findings.push_back(std::move(function.finding));
+  }
+}
+
 }  // namespace
 
 std::vector<Finding> idle_time(const Assessment& a) {
@@ -399,6 +420,11 @@ std::vector<Finding> idle_time(const Assessment& a) {
       f.call_stack = call_stack_of(a.input(), longest->event);
     }
     findings.push_back(std::move(f));
+  }
+  name_host_functions(a, findings);
+  if (auto blocking = find_blocking_launches(a)) {
+    std::erase_if(findings, [](const Finding& f) { return f.kind == FindingKind::kHostBound; });
+    findings.push_back(std::move(*blocking));
   }
   return findings;
 }

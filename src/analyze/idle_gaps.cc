@@ -466,4 +466,17 @@ IdleTime explain_idle_time(const SheetInput& input, const TimeBase& base,
   return all;
 }
 
+Nanos idle_time_in(const IdleTime& idle, const std::vector<Interval>& spans) {
+  const auto device = std::ranges::find(idle.devices, true, &DeviceIdle::is_explained);
+  if (device == idle.devices.end()) return {};
+  Nanos sum;
+  auto span = spans.begin();
+  for (const IdleStretch& stretch : device->stretches) {
+    while (span != spans.end() && span->end <= stretch.when.begin) ++span;
+    for (auto s = span; s != spans.end() && s->begin < stretch.when.end; ++s)
+      sum += std::min(s->end, stretch.when.end) - std::max(s->begin, stretch.when.begin);
+  }
+  return sum;
+}
+
 }  // namespace fathom

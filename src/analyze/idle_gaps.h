@@ -96,6 +96,8 @@ struct IdleTime {
   // Mean over the GPUs that are explained.
   Nanos time(IdleCause cause) const;
 };
+// Of a GPU, while the host was in some spans: merged, in the order of time.
+Nanos idle_time_in(const IdleTime& idle, const std::vector<Interval>& spans);
 // A stretch ends where the cause changes, or also where the call does that it is put down to.
 enum class StretchEnds : uint8_t { kCause, kCall };
 IdleTime explain_idle_time(const SheetInput& input, const TimeBase& base,

@@ -62,9 +62,9 @@ void lower_uncertain(std::vector<Finding>& findings, Nanos length) {
     return f.kind == FindingKind::kHostBound && f.priority <= Priority::kHigh;
   });
   for (Finding& f : findings) {
-    const bool is_uncertain = f.kind == FindingKind::kFusibleChain ||
-                              f.kind == FindingKind::kDiscardedRows ||
-                              (host_is_limit && replaces_work(f.kind));
+    const bool is_uncertain =
+        f.kind == FindingKind::kFusibleChain || f.kind == FindingKind::kDiscardedRows ||
+        (host_is_limit && (replaces_work(f.kind) || f.kind == FindingKind::kExpensiveOp));
     if (!is_uncertain || !may_save_nothing(f, length) || f.priority >= Priority::kMedium) continue;
     f.priority_reason = fmt::format("{} by rule ({}); medium because it may save nothing",
                                     priority_name(f.priority), f.priority_reason);
@@ -90,7 +90,6 @@ void put_uncertain_chains_last(std::vector<Finding>& findings, Nanos length) {
 void add_hot_line(const Assessment& a, std::vector<Finding>& findings) {
   std::optional<Finding> line = find_hot_line(a, findings);
   if (!line) return;
-  cap_priority(a, *line);
   const auto after = std::ranges::find_if(
       findings, [&](const Finding& f) { return f.priority > line->priority && f.under.empty(); });
   findings.insert(after, std::move(*line));
@@ -145,6 +144,7 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   lower_uncertain(all, a.length());
   const bool has_steps = a.base().kind < TimeBaseKind::kRecording;
   put_waits_before_late_launches(all, has_steps ? a.base().steps.size() : 0, a.length());
+  put_functions_before_late_launches(all);
   put_uncertain_chains_last(all, a.length());
   add_hot_line(a, all);
   return all;

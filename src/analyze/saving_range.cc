@@ -166,6 +166,8 @@ class SavingModel {
     double most = model_.saved(Outlook::kOptimistic);
     if (f.kind != FindingKind::kHostBound)
       most = std::max(most, model_.saved(Outlook::kOptimistic, &StepModel::HostLeft::least));
+    // The model takes the profiler's cost off for each of its many frames: at most it is as recorded.
+    if (f.is_quiet_function) most = std::max(most, f.share);
     // Waits and copies are lengthened by a profiler less than ops are.
     if (f.kind == FindingKind::kSynchronization) most = std::max(most, model_.saved_at_most());
     // Of a function's code more is removed than what the GPU waited for. Where the whole function
@@ -387,22 +389,6 @@ class SavingModel {
         work, [&](EventId e) { return pointwise_[e.index] && a_.places().of(e).frame == frame; });
   }
 
-  // Idle time of a GPU while the host was in some spans.
-  Nanos idle_time_in(const std::vector<Interval>& spans) const {
-    Nanos sum;
-    for (const DeviceIdle& device : a_.idle().devices) {
-      if (!device.is_explained) continue;
-      auto span = spans.begin();
-      for (const IdleStretch& stretch : device.stretches) {
-        while (span != spans.end() && span->end <= stretch.when.begin) ++span;
-        for (auto s = span; s != spans.end() && s->begin < stretch.when.end; ++s)
-          sum += std::min(s->end, stretch.when.end) - std::max(s->begin, stretch.when.begin);
-      }
-      break;
-    }
-    return sum;
-  }
-
   // The function calls that the finding is about, where it is much of them: all that they do goes.
   // Of a loop, what is between the first and the last of its calls.
   bool remove_functions(const Finding& f, bool of_loop) {
@@ -463,7 +449,7 @@ class SavingModel {
     if (functions.empty() || (!of_loop && ratio(covered, all) < kMostOfFunction)) return false;
     std::vector<Interval> spans;
     for (const Function& function : functions) spans.push_back({function.begin, function.end});
-    gone_with_functions_ = idle_time_in(merge_intervals(std::move(spans)));
+    gone_with_functions_ = idle_time_in(a_.idle(), merge_intervals(std::move(spans)));
     for (const Function& function : functions)
       model_.remove_code({function.track, {function.begin, function.end}}, true);
     for (CallId c(0); c.index < tree_.size();) {

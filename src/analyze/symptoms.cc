@@ -27,18 +27,20 @@ bool is_about_idle_time(FindingKind kind) {
   }
 }
 
-// How little a kind tells of why: work for nobody 0, patterns 1, what they show as 2, how far an op
-// is from a limit 3.
+// How little a kind tells of why: work for nobody 0, patterns 1, ops that are expensive by nature
+// 2, what patterns show as 3, how far an op is from a limit 4.
 int vagueness(FindingKind kind) {
   switch (kind) {
     case FindingKind::kLowEfficiency:
     case FindingKind::kShortKernels:
     case FindingKind::kHotLine:
-      return 3;
+      return 4;
     case FindingKind::kKernelLimit:
     case FindingKind::kFusibleChain:
     case FindingKind::kExposedCopies:
     case FindingKind::kExposedCommunication:
+      return 3;
+    case FindingKind::kExpensiveOp:
       return 2;
     // The work is not needed at all, or not done like this: how fast it is tells less.
     case FindingKind::kFallbackOp:
@@ -123,6 +125,17 @@ size_t first_cause(const std::vector<size_t>& cause, size_t finding) {
   return finding;
 }
 
+using FindingPlace = std::vector<Finding>::iterator;
+
+// With what is listed under it. Before what is as urgent, never before what is more urgent.
+void put_before_as_urgent(std::vector<Finding>& findings, FindingPlace launches,
+                          FindingPlace cause) {
+  auto end = std::next(cause);
+  while (end != findings.end() && end->under == cause->title) ++end;
+  const auto as_urgent = std::ranges::find(launches, cause, cause->priority, &Finding::priority);
+  std::rotate(launches->priority < cause->priority ? as_urgent : launches, cause, end);
+}
+
 }  // namespace
 
 void list_symptoms_under_causes(std::vector<Finding>& findings) {
@@ -167,12 +180,16 @@ void put_waits_before_late_launches(std::vector<Finding>& findings, size_t steps
                      ratio(waits->saving_at_most, length) >= kOfTheLength &&
                      ratio(waits->saving_at_least, length) >= kForCertain;
   if (!bears || steps == 0 || waits->covered.size() < kSeveral * steps) return;
-  // With what is listed under it.
-  auto end = std::next(waits);
-  while (end != findings.end() && end->under == waits->title) ++end;
-  // Before what is as urgent, never before what is more urgent.
-  const auto as_urgent = std::ranges::find(launches, waits, waits->priority, &Finding::priority);
-  std::rotate(launches->priority < waits->priority ? as_urgent : launches, waits, end);
+  put_before_as_urgent(findings, launches, waits);
+}
+
+void put_functions_before_late_launches(std::vector<Finding>& findings) {
+  constexpr double kOfTheLaunches = 0.3;
+  const auto launches = std::ranges::find(findings, FindingKind::kHostBound, &Finding::kind);
+  const auto function = std::ranges::find(findings, true, &Finding::is_quiet_function);
+  if (function == findings.end() || launches >= function || !function->under.empty()) return;
+  if (ratio(function->saving_at_most, launches->saving_at_most) < kOfTheLaunches) return;
+  put_before_as_urgent(findings, launches, function);
 }
 
 }  // namespace fathom

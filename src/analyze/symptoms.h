@@ -20,4 +20,8 @@ void list_symptoms_under_causes(std::vector<Finding>& findings);
 // come before what is as urgent, if they cost anything. `steps` is 0 where there are none.
 void put_waits_before_late_launches(std::vector<Finding>& findings, size_t steps, Nanos length);
 
+// A function of the host that launches nothing tells more than that launches are late: it comes
+// before what is as urgent, if it is much of that.
+void put_functions_before_late_launches(std::vector<Finding>& findings);
+
 }  // namespace fathom

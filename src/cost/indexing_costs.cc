@@ -201,7 +201,9 @@ std::optional<Cost> index(const CostCall& call) {
   constexpr double kIndex = 8;
   const double rows = elements / std::max(1.0, last_of(in->shape.dims));
   Cost cost;
-  cost.bytes = elements * 2 * type->bytes() + (spread ? rows : elements) * kIndex;
+  // Rows of a small table are read once and written many times.
+  const double read = std::min(elements, count_of(in->shape.dims));
+  cost.bytes = (elements + read) * type->bytes() + (spread ? rows : elements) * kIndex;
   cost.spec = spec_name("vector", type);
   cost.params = {{"op_shape", json_ints(in->shape.dims)}};
   if (spread) {

@@ -142,4 +142,73 @@ std::vector<Finding> large_intermediates(const PatternInput& in) {
                            "only the inputs and the result are moved"})};
 }
 
+namespace {
+
+// Elements that a lookup writes; none: unknown, or no lookup.
+std::optional<double> looked_up_elements(const PatternInput& in, const AssessedCall& call) {
+  constexpr std::string_view kLookups[] = {"aten::index", "aten::index_select", "aten::gather",
+                                           "aten::embedding", "aten::take"};
+  const std::string_view name = call.assessed->group->key.name;
+  if (std::ranges::find(kLookups, name.substr(0, name.find("->"))) == std::end(kLookups)) return {};
+  const auto& cost = call.assessed->group->cost;
+  if (const auto known = cost ? integer_param(*cost, "num_output_elems") : std::nullopt)
+    return static_cast<double>(*known);
+  const ArgValue *table = in.view(call).tensor(0), *index = in.view(call).tensor(1);
+  if (table == nullptr || index == nullptr || name.starts_with("aten::index")) return {};
+  const bool by_rows = name.starts_with("aten::embedding");
+  const double row = by_rows ? static_cast<double>(elements_of(*table)) /
+                                   static_cast<double>(std::max<int64_t>(1, table->shape.dims[0]))
+                             : 1;
+  return row * static_cast<double>(elements_of(*index));
+}
+
+}  // namespace
+
+// A matrix for each row, picked out of a few matrices.
+std::vector<Finding> gathered_operands(const PatternInput& in) {
+  constexpr double kLarger = 4, kLeast = 1 << 20;  // elements
+  constexpr double kForCertain = 0.6;              // of the lookups
+  constexpr size_t kNext = 8;
+  if (!in.memory_rate()) return {};
+  const std::vector<AssessedCall>& calls = in.calls();
+  MatchedCalls found;
+  double certain = 0, needed = 0, times_larger = 0;
+  size_t lookups = 0;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const auto elements = looked_up_elements(in, calls[i]);
+    const ArgValue* table = elements ? in.view(calls[i]).tensor(0) : nullptr;
+    if (table == nullptr || *elements < kLeast) continue;
+    const auto source = static_cast<double>(elements_of(*table));
+    if (source <= 0 || *elements < kLarger * source) continue;
+    size_t product = 0;
+    for (size_t k = i + 1; product == 0 && k < std::min(calls.size(), i + 1 + kNext); ++k) {
+      if (!in.same_thread(calls[k], calls[i])) break;
+      const auto& size = in.product(*calls[k].assessed);
+      if (size && size->batch > 1 && reads(in.view(calls[k]), *elements)) product = k;
+    }
+    if (product == 0) continue;
+    ++lookups;
+    found.add(calls[i], false);
+    found.add(calls[product], false);
+    certain += kForCertain * seconds_of(calls[i].time) * calls[i].assessed->counted;
+    needed += bytes_of(*table).value_or(0) / *in.memory_rate();
+    times_larger = std::max(times_larger, *elements / source);
+  }
+  const double most = std::max(0.0, found.counted() - needed);
+  if (found.empty() || !is_noticeable(in, most)) return {};
+  PatternText text{
+      FindingKind::kLargeIntermediate,
+      std::string(ops_by_time(found.calls()).front()->group->key.name),
+      "Matrices are gathered for each row: copies of a few weights are written out for a product",
+      fmt::format("{} write up to {:.0f} times as much as the table holds, and a batched product "
+                  "reads it with a matrix for each row: {} together.",
+                  per_step(in, lookups, "lookup", "lookups"), times_larger,
+                  micros_text(nanos_from(found.seconds()))),
+      Confidence::kHigh};
+  return {pattern_finding(
+      in, std::move(text), found,
+      {std::min(certain, most), most, "no copies of the matrices", "each matrix read once"},
+      Traits{"gathered"})};
+}
+
 }  // namespace fathom::patterns

@@ -35,6 +35,14 @@ bool writes_into_zeros(const PatternInput& in, size_t place) {
   return false;
 }
 
+// A scatter by an index for each element, or each second one, moves rows: no ones among zeros.
+bool stores_most(const OpView& view, std::string_view op) {
+  constexpr int64_t kFar = 8;
+  const ArgValue *whole = view.tensor(0), *index = view.tensor(1);
+  return op.find("scatter") != std::string_view::npos && whole != nullptr && index != nullptr &&
+         elements_of(*index) > elements_of(*whole) / kFar;
+}
+
 // The op that made a matrix [rows, classes] of zeros and few others shortly before, if there is
 // one.
 std::optional<size_t> mostly_zeros_before(const PatternInput& in, Role role, size_t place,
@@ -45,7 +53,7 @@ std::optional<size_t> mostly_zeros_before(const PatternInput& in, Role role, siz
     if (!in.same_thread(call, in.calls()[place])) return {};
     const bool makes = in.has(call, role) || in.around(call.op->event, role) ||
                        (role == Role::kOneHot && writes_into_zeros(in, place - back));
-    if (!makes) continue;
+    if (!makes || stores_most(in.view(call), call.assessed->group->key.name)) continue;
     for (const ArgValue& value : in.view(call).args.inputs) {
       if (!value.is_tensor() || value.shape.dims.back() != classes) continue;
       if (elements_of(value) != rows * classes) continue;

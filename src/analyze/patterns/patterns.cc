@@ -53,7 +53,11 @@ std::vector<Finding> patterns(const Assessment& a) {
       p::slow_own_ops,
       p::slow_own_kernels,
       p::large_intermediates,
+      p::gathered_operands,
+      p::repeated_rows,
+      p::custom_gradients,
       p::fallback_ops,
+      p::expensive_ops,
       p::tiny_blocks,
       p::starved_blocks,
   };

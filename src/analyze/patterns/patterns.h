@@ -81,8 +81,16 @@ std::vector<Finding> repeated_copies(const PatternInput& in);
 std::vector<Finding> scattered_messages(const PatternInput& in);
 // A tensor far larger than what it is made of, which is only reduced again.
 std::vector<Finding> large_intermediates(const PatternInput& in);
+// A matrix for each row, gathered from a few for a batched product.
+std::vector<Finding> gathered_operands(const PatternInput& in);
+// Token ids that are repeated before a model instead of its results after it.
+std::vector<Finding> repeated_rows(const PatternInput& in);
+// Products in the program's own backward() that are no gradient of anything.
+std::vector<Finding> custom_gradients(const PatternInput& in);
 // Ops that PyTorch runs without the vendor's library.
 std::vector<Finding> fallback_ops(const PatternInput& in);
+// Ops that are expensive, serial or avoidable by their nature.
+std::vector<Finding> expensive_ops(const PatternInput& in);
 // Kernels of the program against the tensors that their function allocates.
 std::vector<Finding> slow_own_kernels(const PatternInput& in);
 // Dropout, or statistics of a batch norm, in a program that computes no gradients.

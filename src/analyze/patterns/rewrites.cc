@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "analyze/finding_parts.h"
 #include "analyze/patterns/pattern_finding.h"
@@ -214,6 +215,56 @@ bool feeds_broadcast(const PatternInput& in, size_t place, int64_t elements) {
   return false;
 }
 
+// Lookups and scatters with an index of as many elements as one of the copies writes.
+MatchedCalls users_of_index(const PatternInput& in, const MatchedCalls& copies) {
+  std::set<int64_t> sizes;
+  for (const AssessedCall* copy : copies.calls())
+    if (const auto elements = written_repeatedly(in, *copy)) sizes.insert(*elements);
+  MatchedCalls users;
+  for (const AssessedCall& call : in.calls()) {
+    const std::string_view name = call.assessed->group->key.name;
+    if (!name.starts_with("aten::gather") && !name.starts_with("aten::scatter")) continue;
+    const ArgValue* index = in.view(call).tensor(1);
+    if (index != nullptr && is_integer_type(*index) && sizes.contains(elements_of(*index)))
+      users.add(call, false);
+  }
+  return users;
+}
+
+bool is_index_of_rows(const PatternInput& in, const MatchedCalls& copies) {
+  return !users_of_index(in, copies).empty();
+}
+
+// The copies go; of the lookups, the 8 bytes that each reads of the index for an element.
+Finding repeated_index(const PatternInput& in, const MatchedCalls& copies) {
+  constexpr double kIndex = 8, kOfUsers = 0.6;
+  const MatchedCalls users = users_of_index(in, copies);
+  MatchedCalls all = copies;
+  double most = copies.counted();
+  for (const AssessedCall* call : users.calls()) {
+    all.add(*call, false);
+    const double read = in.memory_rate()
+                            ? kIndex * static_cast<double>(elements_of(*in.view(*call).tensor(1))) /
+                                  *in.memory_rate()
+                            : 0;
+    const double now = seconds_of(call->time);
+    most += std::max(std::min(now, read), kOfUsers * now) * call->assessed->counted;
+  }
+  PatternText text{
+      FindingKind::kLayoutCopies, std::string(ops_by_time(copies.calls()).front()->group->key.name),
+      "An index is repeated over the width of its rows",
+      fmt::format("{} write an 8-byte index for each element of a row, and {} read it "
+                  "for each element: {} together.",
+                  per_step(in, copies.size(), "copy", "copies"),
+                  per_step(in, users.size(), "lookup or scatter", "lookups and scatters"),
+                  micros_text(nanos_from(all.seconds()))),
+      Confidence::kHigh};
+  return pattern_finding(
+      in, std::move(text), all,
+      {copies.counted(), most, "no copies of the index", "rows looked up by one number each"},
+      Traits{"repeated", "index"});
+}
+
 }  // namespace
 
 std::vector<Finding> repeated_copies(const PatternInput& in) {
@@ -224,6 +275,9 @@ std::vector<Finding> repeated_copies(const PatternInput& in) {
   }
   const double saved = found.counted();
   if (found.empty() || !is_noticeable(in, saved)) return {};
+  const ArgValue* first = in.view(*found.calls().front()).tensor(0);
+  if (first != nullptr && is_integer_type(*first) && is_index_of_rows(in, found))
+    return {repeated_index(in, found)};
   Traits traits;
   traits.add("repeated");
   PatternText text{FindingKind::kLayoutCopies,

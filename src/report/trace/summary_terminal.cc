@@ -179,6 +179,13 @@ std::string shown_title(const Summary::Found& f) {
   return title.substr(0, at) + shortened(subject, kName) + title.substr(at + subject.size());
 }
 
+// Nothing is promised for work that is not assessed.
+std::string saving_text(const Summary::Found& f) {
+  constexpr double kShown = 0.05;  // percent: what is rounded to more than nothing
+  if (f.saving_most_percent < kShown) return {};
+  return "; saves " + percent_range_text(f.saving_least_percent / 100, f.saving_most_percent / 100);
+}
+
 // The findings that matter most.
 void show_findings(Screen& screen, const Summary& s) {
   constexpr size_t kShown = 5;
@@ -186,11 +193,9 @@ void show_findings(Screen& screen, const Summary& s) {
   for (const Summary::Found& f : s.findings) {
     if (shown == kShown) break;
     if (f.priority == Priority::kLow || !f.under.empty()) continue;
-    screen.entry(
-        shown++ == 0 ? "Found" : "",
-        fmt::format("{:<8} {}{}; saves {}", priority_name(f.priority), shown_title(f),
-                    first_place(f),
-                    percent_range_text(f.saving_least_percent / 100, f.saving_most_percent / 100)));
+    screen.entry(shown++ == 0 ? "Found" : "",
+                 fmt::format("{:<8} {}{}{}", priority_name(f.priority), shown_title(f),
+                             first_place(f), saving_text(f)));
   }
   if (shown > 0) return;
   std::string nothing = nothing_found_text(s);
