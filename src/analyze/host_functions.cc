@@ -270,10 +270,10 @@ std::vector<HostFunction> find_host_functions(const Assessment& a) {
     f.subject = f.places.empty() ? "host code" : short_place_text(f.places.front());
     f.title = fmt::format("{}: {} runs on the host while the GPU is idle", per_step_text(a, f.time),
                           f.subject);
-    f.issue =
-        fmt::format("{} of {} launch nothing and take {} on the host, {} of it with the GPU idle.",
-                    counted(f.covered.size(), "call"), shown_frame(store.text(quiet.name)),
-                    micros_text(quiet.time), micros_text(f.time));
+    f.issue = fmt::format(
+        "{} of one function launch nothing and take {} on the host, {} of it with the GPU idle.",
+        counted(f.covered.size(), "call"), micros_text(quiet.time), micros_text(f.time));
+    f.notes.push_back({"", shown_frame(store.text(quiet.name)), " is that function."});
     advise(a, f, traits_of(a));
     f.confidence = Confidence::kHigh;
     f.saving_at_most = f.time;
@@ -283,17 +283,17 @@ std::vector<HostFunction> find_host_functions(const Assessment& a) {
     const auto most =
         std::ranges::max_element(quiet.known, {}, [](const auto& k) { return k.second.time; });
     if (most == quiet.known.end() || ratio(most->second.time, quiet.time) < kMostOfIt) continue;
-    function.known =
-        fmt::format("{} {}", function_text(store.name(most->second.frame)), most->first->what);
+    function.name = function_text(store.name(most->second.frame));
+    function.what = most->first->what;
     function.instead = most->first->instead;
   }
   return functions;
 }
 
 void tell_known(const HostFunction& function, Finding& f) {
-  if (function.known.empty()) return;
-  f.title += fmt::format(" ({})", function.known);
-  f.issue += fmt::format(" Most of it: {}.", function.known);
+  if (function.name.empty()) return;
+  f.title += fmt::format(" ({} {})", function.name, function.what);
+  f.notes.push_back({"Most of it: ", function.name, " " + function.what + "."});
   f.change_code = function.instead;
 }
 

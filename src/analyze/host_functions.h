@@ -13,7 +13,7 @@ namespace fathom {
 struct HostFunction {
   Finding finding;
   // What is known of most of its time (data/analysis/expensive_calls.tsv); empty: nothing.
-  std::string known, instead;
+  std::string name, what, instead;
 };
 std::vector<HostFunction> find_host_functions(const Assessment& a);
 // Adds what is known to a finding about the same function.

@@ -113,9 +113,10 @@ void tell_unknown(const Assessment& a, const Line& line, Finding& f) {
   const std::string share = percent_text(ratio(time, a.length()));
   f.title += fmt::format(", most of what is not assessed by {} ({})", most->first, share);
   const std::string shapes = shapes_text(a.input(), call->op->event);
-  f.issue += fmt::format(" {} takes {} of the wall time{}{}; {}.", most->first, share,
-                         shapes.empty() ? "" : " with operands ", shapes,
-                         what_is_missing(a, *call->assessed));
+  f.notes.push_back({"", std::string(most->first),
+                     fmt::format(" takes {} of the wall time{}{}; {}.", share,
+                                 shapes.empty() ? "" : " with operands of ", shapes,
+                                 what_is_missing(a, *call->assessed))});
 }
 
 }  // namespace
@@ -130,7 +131,9 @@ std::optional<Finding> find_hot_line(const Assessment& a, const std::vector<Find
   // Without a line, that an op takes long is told only where nothing else can be.
   const double unknown = std::max(0.0, seconds_of(line->time) - line->known);
   const bool is_unknown = unknown >= kMuchOfWall * seconds_of(a.length());
-  if (!a.places().has_frames() && !is_unknown) return {};
+  constexpr double kMostOfWall = 0.4;
+  if (!a.places().has_frames() && (!is_unknown || ratio(line->time, a.length()) < kMostOfWall))
+    return {};
   Finding f;
   f.kind = FindingKind::kHotLine;
   f.time = line->time;

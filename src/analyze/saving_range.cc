@@ -166,7 +166,8 @@ class SavingModel {
     double most = model_.saved(Outlook::kOptimistic);
     if (f.kind != FindingKind::kHostBound)
       most = std::max(most, model_.saved(Outlook::kOptimistic, &StepModel::HostLeft::least));
-    // The model takes the profiler's cost off for each of its many frames: at most it is as recorded.
+    // The model takes the profiler's cost off for each of its many frames: at most it is as
+    // recorded.
     if (f.is_quiet_function) most = std::max(most, f.share);
     // Waits and copies are lengthened by a profiler less than ops are.
     if (f.kind == FindingKind::kSynchronization) most = std::max(most, model_.saved_at_most());
@@ -508,8 +509,10 @@ void SavingRanges::bound(std::vector<Finding>& findings) {
 }
 
 void SavingRanges::widen(std::vector<Finding>& findings) {
-  for (size_t i = 0; i < std::min(findings.size(), kWidened); ++i) {
-    Finding& f = findings[i];
+  size_t left = kWidened;
+  for (Finding& f : findings) {
+    if (f.kind == FindingKind::kExpensiveOp) continue;  // no more than the op itself takes
+    if (left-- == 0) break;
     if (!replaces_work(f.kind) || !model_->is_worth_it(f) || !model_->can_tell(f)) continue;
     model_->tell_replaced_work(f);
   }

@@ -28,7 +28,8 @@ std::unordered_set<int64_t> gradient_sizes(const PatternInput& in) {
   for (CallId c(0); c.index < in.tree().size(); ++c.index) {
     const EventId e = in.tree().event(c);
     const CallId parent = in.tree().parent(c);
-    if (!parent.valid() || !store.name(in.tree().event(parent)).starts_with(kEvaluatedNode)) continue;
+    if (!parent.valid() || !store.name(in.tree().event(parent)).starts_with(kEvaluatedNode))
+      continue;
     const auto args = read_op_args(store, store.args_id(e));
     if (!args) continue;
     for (const ArgValue& value : args->inputs)
@@ -66,7 +67,8 @@ std::vector<Finding> custom_gradients(const PatternInput& in) {
       std::erase_if(of_node, [read](const Unread& made) { return made.elements == read; });
     }
     const auto& size = in.product(*call.assessed);
-    if (!size || size->m < 2 || size->n < 2 || size->m > INT64_MAX / size->n / size->batch)
+    if (!size || size->batch < 1 || size->m < 2 || size->n < 2 ||
+        size->m > INT64_MAX / size->n / size->batch)
       continue;
     constexpr size_t kMost = 16;  // of a node: each call looks at all of them
     if (of_node.size() < kMost) of_node.push_back({i, size->batch * size->m * size->n});
