@@ -16,7 +16,7 @@
 namespace fathom {
 namespace {
 
-constexpr double kWorthTelling = 0.01;  // of the wall time
+constexpr double kWorthAFinding = 0.01;  // of the wall time
 
 // Whose kernels only the vendor can change.
 constexpr std::string_view kClosedLibraries[] = {"nvjet", "cublas", "cudnn", "tensile"};
@@ -126,7 +126,7 @@ std::vector<Finding> kernel_limits(const Assessment& a) {
   std::vector<Finding> found;
   for (const SharedLimit& limit : group_limits(confirmed)) {
     Finding f = finding_of(a, limit, groups);
-    if (ratio(f.saving_at_most, a.length()) >= kWorthTelling) found.push_back(std::move(f));
+    if (ratio(f.saving_at_most, a.length()) >= kWorthAFinding) found.push_back(std::move(f));
   }
   return found;
 }
