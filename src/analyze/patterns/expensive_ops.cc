@@ -228,13 +228,15 @@ class ExpensiveOps {
     return value.type.find("omplex") != std::string::npos;
   }
 
-  // Another call of such an op on as many elements, before this one in the same function.
+  // Another call of such an op on as many elements, before this one in the same function, with no
+  // product between.
   bool runs_after(std::string_view glob, EventId event, size_t place, int64_t elements) const {
     constexpr size_t kBefore = 12;
     const EventId frame = in_.user_frame(event);
     for (size_t back = 1; back <= std::min(kBefore, place); ++back) {
       const AssessedCall& call = in_.calls()[place - back];
       if (!in_.same_thread(call, in_.calls()[place])) return false;
+      if (in_.product(*call.assessed)) return false;  // another layer or round
       const EventId op = call.op->event;
       if (in_.store().start(op) >= in_.store().start(event)) continue;  // within it
       if (frame.valid() && in_.user_frame(op) != frame) continue;
