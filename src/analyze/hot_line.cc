@@ -33,14 +33,12 @@ std::optional<Line> hottest_line(const Assessment& a) {
   const EventStore& store = a.input().store;
   const auto name = [&store](EventId e) { return e.valid() ? store.name_id(e) : StringId{}; };
   std::map<std::pair<StringId, StringId>, Line> lines;
-  const bool has_frames = a.places().has_frames();
   for (const AssessedCall& call : a.calls()) {
     const EventId work = call.op->kernels.empty() ? call.op->event : call.op->kernels.front();
-    const PlaceIds ids = has_frames ? a.places().of(work) : PlaceIds{};
-    const StringId line_name = has_frames ? name(ids.frame) : name(call.op->event);
-    if (!line_name.valid()) continue;
-    Line& line = lines[{line_name, name(ids.caller)}];
-    line.name = line_name;
+    const PlaceIds ids = a.places().of(work);
+    if (!ids.frame.valid()) continue;
+    Line& line = lines[{name(ids.frame), name(ids.caller)}];
+    line.name = name(ids.frame);
     line.time += call.time;
     line.calls.push_back(&call);
     if (!call.assessed->bound) continue;
@@ -111,7 +109,7 @@ void tell_unknown(const Assessment& a, const Line& line, Finding& f) {
   if (most == by_name.end()) return;
   const auto& [time, call] = most->second;
   const std::string share = percent_text(ratio(time, a.length()));
-  f.title += fmt::format(", most of what is not assessed by {} ({})", most->first, share);
+  f.title += fmt::format(", {} in an op that is not assessed", share);
   const std::string shapes = shapes_text(a.input(), call->op->event);
   f.notes.push_back({"", std::string(most->first),
                      fmt::format(" takes {} of the wall time{}{}; {}.", share,
@@ -123,17 +121,13 @@ void tell_unknown(const Assessment& a, const Line& line, Finding& f) {
 
 std::optional<Finding> find_hot_line(const Assessment& a, const std::vector<Finding>& findings) {
   constexpr size_t kOpsTold = 3;
-  if (a.cpu() != nullptr || a.length().count <= 0) return {};
+  if (!a.places().has_frames() || a.cpu() != nullptr || a.length().count <= 0) return {};
   if (ratio(a.base().mean_device().busy, a.length()) < kGpuIsLimit) return {};
   const std::optional<Line> line = hottest_line(a);
   if (!line || ratio(line->time, a.length()) < kMuchOfWall || is_explained(findings, *line))
     return {};
-  // Without a line, that an op takes long is told only where nothing else can be.
   const double unknown = std::max(0.0, seconds_of(line->time) - line->known);
   const bool is_unknown = unknown >= kMuchOfWall * seconds_of(a.length());
-  constexpr double kMostOfWall = 0.4;
-  if (!a.places().has_frames() && (!is_unknown || ratio(line->time, a.length()) < kMostOfWall))
-    return {};
   Finding f;
   f.kind = FindingKind::kHotLine;
   f.time = line->time;

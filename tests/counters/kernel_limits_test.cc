@@ -51,8 +51,7 @@ TEST(KernelLimits, APlantedFaultThatCostsWallTimeIsAFindingAndItsTwinIsNone) {
                                           {"few_blocks", "small_grid"},
                                           {"imbalance", "load_imbalance"},
                                           {"block_sync", "barrier_wait"},
-                                          {"local_array", "spills"},
-                                          {"tensor_idle", "tensor_idle"}}) {
+                                          {"local_array", "spills"}}) {
     const FoundInCapture found = found_in("tests/gpu/faults/recorded/" + pair + ".capture");
     EXPECT_EQ(limit_of(found, "fault_" + pair), hypothesis(id).title) << pair;
     EXPECT_EQ(limit_of(found, "twin_" + pair), "") << pair;
