@@ -320,6 +320,11 @@ void Assessment::limit_op(AssessedOp& op) {
     op.no_limit = "it ran faster than its assumed cost allows: the assumption is wrong";
     return;
   }
+  constexpr double kMostFromCaches = 10;
+  if (efficiency > kMostFromCaches) {
+    op.no_limit = "it ran over 10 times as fast as the GPU could: its shapes or its time are wrong";
+    return;
+  }
   op.bound = bound;
   op.efficiency = efficiency;
   if (const auto peak = bound_of(cost, platform_, RateBasis::kPeak)) {

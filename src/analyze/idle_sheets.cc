@@ -38,6 +38,7 @@ class IdleCauseRows {
 
   Table table() {
     for (size_t c = 0; c < kIdleCauses; ++c) add_cause(c);
+    add_other_gpus();
     return std::move(table_);
   }
 
@@ -86,7 +87,8 @@ class IdleCauseRows {
   void add_cause(size_t c) {
     constexpr size_t kMostRows = 500;
     Nanos all;
-    for (const DeviceIdle& device : a_.idle().devices) all += device.by_cause[c];
+    for (const DeviceIdle& device : a_.idle().devices)
+      if (device.is_explained) all += device.by_cause[c];
     if (all.count == 0) return;
     const bool is_wait = static_cast<IdleCause>(c) == IdleCause::kSynchronization;
     const std::vector<CausePlace> places = places_of(a_.idle().blamed[c], is_wait);
@@ -102,16 +104,33 @@ class IdleCauseRows {
     if (listed != all) row(c, "", "", std::nullopt, all - listed);
   }
 
+  // The GPUs whose idle time has no cause: percent are of their own wall time.
+  void add_other_gpus() {
+    Nanos all;
+    size_t gpus = 0;
+    for (const DeviceIdle& device : a_.idle().devices) {
+      if (device.is_explained) continue;
+      ++gpus;
+      for (const Nanos time : device.by_cause) all += time;
+    }
+    if (all.count > 0) row("other_gpus", "", "", std::nullopt, all, gpus);
+  }
+
   void row(size_t cause, std::string_view place, std::string_view call,
            std::optional<int64_t> count, Nanos time) {
-    cause_.add(idle_cause_name(static_cast<IdleCause>(cause)));
+    row(idle_cause_name(static_cast<IdleCause>(cause)), place, call, count, time,
+        a_.idle().explained);
+  }
+
+  void row(std::string_view cause, std::string_view place, std::string_view call,
+           std::optional<int64_t> count, Nanos time, size_t gpus) {
+    cause_.add(cause);
     place.empty() ? place_.add_unknown() : place_.add(place);
     call.empty() ? call_.add_unknown() : call_.add(cut_to_bytes(call, kNameShown));
     count_.add(count);
     time_.add(time);
-    const Nanos wall = a_.base().wall();
-    const auto devices = static_cast<double>(std::max<size_t>(1, a_.idle().explained));
-    percent_.add(ratio(time, wall) * 100 / devices);
+    percent_.add(ratio(time, a_.base().wall()) * 100 /
+                 static_cast<double>(std::max<size_t>(1, gpus)));
   }
 
   const Assessment& a_;

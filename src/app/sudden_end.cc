@@ -108,7 +108,7 @@ void prepare_for_sudden_end(int code) {
   exit_code = code;
   std::set_new_handler(end_without_memory);
   std::set_terminate(end_by_exception);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXCPU}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2}) {
     struct sigaction action = {};
     // nohup and the shell's background jobs ignore some of them.
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;

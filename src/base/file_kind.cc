@@ -17,6 +17,7 @@ constexpr Kind kKinds[] = {
     {0, "NVR\0"sv, "an Nsight Compute report (.ncu-rep)"},
     {0, "PK\x03\x04"sv, "a ZIP archive; unpack it with unzip and name the trace in it"},
     {0, "PK\x05\x06"sv, "an empty ZIP archive"},
+    {0, "\xff\xfe\0\0"sv, "UTF-32 text; convert it: iconv -f UTF-32 -t UTF-8 FILE >trace.json"},
     {0, "\xff\xfe"sv, "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE >trace.json"},
     {0, "\xfe\xff"sv, "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE >trace.json"},
     {0, "\x1f\x8b"sv, "compressed twice; unpack it once with gunzip or unzstd"},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/check.h"
 
 namespace fathom {
@@ -24,6 +26,7 @@ Column& Column::add(int64_t value) {
 }
 
 Column& Column::add(double value) {
+  if (!std::isfinite(value)) return add_unknown();
   std::get<Reals>(values_).push_back(value);
   known_.push_back(true);
   return *this;

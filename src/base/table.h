@@ -43,7 +43,7 @@ class Column {
 
   Column& add(std::string_view text);
   Column& add(int64_t value);
-  Column& add(double value);
+  Column& add(double value);  // unknown where it is no number or infinite
   Column& add(Nanos value);
   Column& add_unknown();
   template <typename T>

@@ -13,14 +13,17 @@ struct Nanos {
   int64_t count = 0;
 
   constexpr auto operator<=>(const Nanos&) const = default;
-  // Wraps around: times from a hostile trace may add up to anything, and must not be undefined.
+  // Ends at the limits: times from a hostile trace may add up to anything, and a sum that turns
+  // negative would be shown.
   constexpr Nanos operator+(Nanos other) const {
-    return {
-        static_cast<int64_t>(static_cast<uint64_t>(count) + static_cast<uint64_t>(other.count))};
+    int64_t sum = 0;
+    if (!__builtin_add_overflow(count, other.count, &sum)) return {sum};
+    return {other.count < 0 ? INT64_MIN : INT64_MAX};
   }
   constexpr Nanos operator-(Nanos other) const {
-    return {
-        static_cast<int64_t>(static_cast<uint64_t>(count) - static_cast<uint64_t>(other.count))};
+    int64_t difference = 0;
+    if (!__builtin_sub_overflow(count, other.count, &difference)) return {difference};
+    return {other.count < 0 ? INT64_MAX : INT64_MIN};
   }
   constexpr Nanos& operator+=(Nanos other) { return *this = *this + other; }
   constexpr double micros() const { return static_cast<double>(count) / 1e3; }

@@ -1,7 +1,6 @@
 #include "cost/cost.h"
 
 #include <charconv>
-#include <cmath>
 
 #include "base/check.h"
 #include "base/tsv.h"
@@ -65,10 +64,13 @@ const CostRow* find_synthetic_row(std::string_view op) {
   return nullptr;
 }
 
-// Sizes that no memory could hold give numbers that no report should show.
+// Sizes that no memory could hold, or work that no GPU could end, give numbers that no report
+// should show.
 std::optional<Cost> if_sensible(std::optional<Cost> cost) {
-  const auto sensible = [](double number) { return std::isfinite(number) && number >= 0; };
-  if (cost && !(sensible(cost->flops) && sensible(cost->bytes))) return {};
+  constexpr double kMostBytes = 0x1p57;  // the widest address space
+  constexpr double kMostFlops = 1e22;    // a month of ten petaflops
+  const auto sensible = [](double number, double most) { return number >= 0 && number <= most; };
+  if (cost && !(sensible(cost->flops, kMostFlops) && sensible(cost->bytes, kMostBytes))) return {};
   return cost;
 }
 

@@ -1,6 +1,7 @@
 #include "events/event_store.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fathom {
 namespace {
@@ -17,27 +18,29 @@ struct Renumbering {
   Id operator()(Id id) const { return id.valid() ? to[id.index] : id; }
 };
 
-// An event at 0 in a trace whose others lie far from there has no time: its recorder lost it. Such
-// events stay as rows that no sheet uses.
+// An event at 0 in a trace whose others lie far from there has no time: its recorder lost it. Nor
+// has one at the end of time. Such events stay as rows that no sheet uses.
 void set_timeless_aside(EventColumns& columns, const StringPool& strings, Diagnostics& flaws) {
   constexpr double kFar = 10;          // times the length of all others, and
   constexpr double kFarAtLeast = 1e9;  // ns
   Nanos first{INT64_MAX}, last{INT64_MIN};
-  bool any = false;
-  for (size_t i = 0; i < columns.kind.size(); ++i) {
-    if (columns.start[i].count == 0) {
-      any = true;
-      continue;
-    }
-    first = std::min(first, columns.start[i]);
-    last = std::max(last, columns.start[i]);
+  bool any_at_zero = false, any_far = false;
+  for (const Nanos start : columns.start) {
+    any_at_zero |= start.count == 0;
+    any_far |= !is_readable_time(start);
+    if (start.count == 0 || !is_readable_time(start)) continue;
+    first = std::min(first, start);
+    last = std::max(last, start);
   }
-  if (!any || first > last || first.count < 0) return;
   const double length = static_cast<double>(last.count) - static_cast<double>(first.count);
-  if (static_cast<double>(first.count) < kFar * length + kFarAtLeast) return;
+  const bool zero_is_none = any_at_zero && first <= last && first.count >= 0 &&
+                            static_cast<double>(first.count) >= kFar * length + kFarAtLeast;
+  if (!zero_is_none && !any_far) return;
+  if (first > last) first = {};
   std::vector<bool> aside(columns.kind.size());
   for (size_t i = 0; i < columns.kind.size(); ++i) {
-    if (columns.start[i].count != 0) continue;
+    if (is_readable_time(columns.start[i]) && !(zero_is_none && columns.start[i].count == 0))
+      continue;
     aside[i] = true;
     flaws.add(Flaw::kMissingTime, strings.text(columns.name[i]));
     columns.kind[i] = EventKind::kOther;
@@ -46,6 +49,40 @@ void set_timeless_aside(EventColumns& columns, const StringPool& strings, Diagno
     columns.duration[i] = {};
   }
   std::erase_if(columns.collectives, [&](const Collective& c) { return aside[c.event.index]; });
+}
+
+// Durations that add up to over 36 years were not measured. The longest ones are dropped, so that
+// every sum of the others is what it says.
+void drop_endless_durations(EventColumns& columns, const StringPool& strings, Diagnostics& flaws) {
+  constexpr int64_t kMost = int64_t{1} << 60;
+  double sum = 0;
+  for (const Nanos duration : columns.duration) sum += static_cast<double>(duration.count);
+  if (sum < static_cast<double>(kMost)) return;
+  // What is no longer than its part of the whole stays.
+  const Nanos part{kMost / static_cast<int64_t>(columns.duration.size())};
+  Nanos kept;
+  std::vector<Nanos> longer;
+  for (const Nanos duration : columns.duration) {
+    if (duration > part) {
+      longer.push_back(duration);
+    } else {
+      kept += duration;
+    }
+  }
+  std::ranges::sort(longer);
+  Nanos longest = part;
+  for (size_t i = 0, same = 0; i < longer.size(); i = same) {
+    Nanos group;
+    for (same = i; same < longer.size() && longer[same] == longer[i]; ++same) group += longer[i];
+    kept += group;
+    if (kept.count > kMost) break;
+    longest = longer[i];
+  }
+  for (size_t i = 0; i < columns.duration.size(); ++i) {
+    if (columns.duration[i] <= longest) continue;
+    flaws.add(Flaw::kMissingDuration, strings.text(columns.name[i]));
+    columns.duration[i] = {};
+  }
 }
 
 }  // namespace
@@ -69,6 +106,14 @@ std::span<const CounterValue> EventStore::counters(EventId e) const {
 
 size_t EventStoreBuilder::ArgsHash::operator()(const Args& args) const {
   return TableHash{}(args.dims.index, args.types.index, args.strides.index, args.concrete.index);
+}
+
+void EventStoreBuilder::add_counter(StringId name, double value) {
+  if (!std::isfinite(value)) {
+    diagnostics_.add(Flaw::kCounterValueUnreadable, text(columns_.name.back()));
+    return;
+  }
+  columns_.counters.push_back({EventId(columns_.kind.size() - 1), name, value});
 }
 
 TrackId EventStoreBuilder::intern_track(StringId pid, StringId tid) {
@@ -284,6 +329,7 @@ void EventStoreBuilder::apply_names() {
 EventStore EventStoreBuilder::seal(TraceMetadata metadata, int64_t input_bytes) && {
   apply_names();
   set_timeless_aside(columns_, strings_, diagnostics_);
+  drop_endless_durations(columns_, strings_, diagnostics_);
   struct Owned {
     EventColumns columns;
     StringPool strings;

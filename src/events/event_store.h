@@ -11,6 +11,13 @@
 
 namespace fathom {
 
+// Whether a time is within 73 years of 0: an end can be computed from any such start, and a
+// difference of any two.
+constexpr bool is_readable_time(Nanos time) {
+  constexpr int64_t kFarthest = int64_t{1} << 61;
+  return time.count > -kFarthest && time.count < kFarthest;
+}
+
 // A sealed trace: read-only, so that every stage and thread may share it.
 class EventStore {
  public:
@@ -115,10 +122,8 @@ class EventStoreBuilder {
   void skip_position() { ++entries_; }
   void add_collective(Collective collective) { columns_.collectives.push_back(collective); }
   void add_wait(const RecordedWait& wait) { columns_.waits.push_back(wait); }
-  // Of the last event that was added.
-  void add_counter(StringId name, double value) {
-    columns_.counters.push_back({EventId(columns_.kind.size() - 1), name, value});
-  }
+  // Of the last event that was added. What is no number or infinite is counted and left out.
+  void add_counter(StringId name, double value);
 
   void name_process(TrackId track, StringId name) { process_names_.push_back({track, name}); }
   void label_process(TrackId track, StringId label) { process_labels_.push_back({track, label}); }

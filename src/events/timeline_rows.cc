@@ -5,14 +5,6 @@
 #include "base/utf8.h"
 
 namespace fathom {
-namespace {
-
-// 73 years: an end can be computed from any begin, and a difference of any two.
-constexpr int64_t kFarthest = int64_t{1} << 61;
-
-bool is_near(int64_t time) { return time > -kFarthest && time < kFarthest; }
-
-}  // namespace
 
 StringId TimelineRows::text(std::string_view text) { return out_.intern(with_valid_utf8(text)); }
 
@@ -47,7 +39,7 @@ LaunchKey TimelineRows::key(int64_t process, int64_t correlation) {
 }
 
 bool TimelineRows::readable(std::optional<int64_t> begin, StringId name) {
-  if (begin && is_near(*begin)) return true;
+  if (begin && is_readable_time(Nanos{*begin})) return true;
   out_.diagnostics().add(Flaw::kMissingTime, out_.text(name));
   out_.skip_position();
   return false;
@@ -63,7 +55,7 @@ std::optional<EventStoreBuilder::Common> TimelineRows::event(EventKind kind, Str
   event.name = name;
   event.track = track;
   event.start = Nanos{*begin};
-  if (!end || !is_near(*end)) {
+  if (!end || !is_readable_time(Nanos{*end})) {
     out_.diagnostics().add(Flaw::kMissingDuration, out_.text(name));
   } else if (*end < *begin) {
     out_.diagnostics().add(Flaw::kNegativeDuration, out_.text(name));

@@ -1,6 +1,7 @@
 #include "story/expected_launch.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/text_parts.h"
 #include "scan/facts/expression.h"
@@ -49,11 +50,13 @@ std::vector<std::string> dimensions_of(std::string_view text) {
 std::vector<ExpectedLaunch::Dimension> dimensions(const std::string& text,
                                                   const std::vector<NamedValue>& values,
                                                   const Parameters& parameters, int depth = 0) {
-  constexpr int kMaxDepth = 12;  // names that stand for one another end here
+  constexpr double kMostBlocks = INT32_MAX;  // of a dimension
+  constexpr int kMaxDepth = 12;              // names that stand for one another end here
   std::vector<ExpectedLaunch::Dimension> out;
   if (text.empty()) return out;
   for (std::string& part : dimensions_of(text)) {
-    const auto value = parameters.evaluate_in(part, values);
+    auto value = parameters.evaluate_in(part, values);
+    if (value && !(*value >= 1 && *value <= kMostBlocks)) value = std::nullopt;  // no launch
     // "grid" may be a name whose value is a dim3 of several.
     const auto named = std::find_if(values.begin(), values.end(),
                                     [&](const NamedValue& v) { return v.name == part; });
@@ -84,7 +87,8 @@ std::optional<double> product(const std::vector<ExpectedLaunch::Dimension>& dime
     if (!dimension.value) return std::nullopt;
     out *= *dimension.value;
   }
-  return out;
+  constexpr double kMost = 0x1p53;  // exact up to here
+  return out <= kMost ? std::optional(out) : std::nullopt;
 }
 
 std::string_view last_member(std::string_view name) {

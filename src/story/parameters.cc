@@ -211,8 +211,9 @@ Result<Parameters> Parameters::parse(const std::vector<std::string>& given) {
     out.given_.emplace_back(name, value);
     const auto number = number_in<double>(value);
     // A flag may be off; a size is above 0.
-    if (number && (*number < 0 || (*number == 0 && is_size(name)))) {
-      return Error{fmt::format("--param {}: expected a number above 0", text)};
+    constexpr double kMost = 0x1p53;  // whole numbers are exact up to here
+    if (number && !(*number >= 0 && *number <= kMost && (*number > 0 || !is_size(name)))) {
+      return Error{fmt::format("--param {}: expected a number above 0, at most 2^53", text)};
     }
     if (number) {
       out.values_[name] = *number;

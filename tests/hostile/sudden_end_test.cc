@@ -252,7 +252,7 @@ TEST_F(SuddenEnd, ByASignal) {
                                             "--quiet", "--out",   "report"};
   int ended = 0;
   for (const bool replaces : {false, true}) {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGKILL}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGKILL}) {
       int status = 0;
       bool caught = false;
       for (int i = 0; i < 20 && !caught; ++i) {

@@ -117,6 +117,12 @@ std::vector<LinearCase> kernels_and_launches() {
                 return "TORCH_LIBRARY(" + repeated("name", 20 * n) + ", m) {\n" +
                        rows("m.def(\"f{0}(Tensor x) -> Tensor\", &f{0});\n", n) + "}\n";
               }),
+      of_file("TemplateWithManyArguments", "a.cu", 800,
+              [](size_t n) {
+                return "template <int F" + rows(", int A{0}", n) +
+                       "> __global__ void k(int* p) { p[F] = 1; }\nvoid f(int* p) { k<0" +
+                       rows(", {0}", n) + "><<<1, 1>>>(p); }\n";
+              }),
       of_file("NamesSplitOverLines", "a.cu", 4000,
               [](size_t n) {
                 return "__global__ void k(int* p) { p[" + repeated("a\\\n", n) + "] = 1; }\n" +

@@ -1,6 +1,8 @@
+#include <cmath>
 #include <random>
 
 #include "checks.h"
+#include "ingest/capture/counters.h"
 #include "ingest/capture/reader.h"
 #include "record/made_capture.h"
 #include "tree/call_tree.h"
@@ -110,6 +112,72 @@ TEST(CaptureReader, LongerRecordsAndUnknownKindsAreRead) {
   const EventStore store = read_made(sink.text);
   ASSERT_EQ(store.size(), 2u);
   EXPECT_EQ(store.start(EventId(1)).count, 30);
+}
+
+// A damaged or hostile capture: what the file says is no number, no text and no time.
+TEST(CaptureReader, ValuesThatAreNone) {
+  StringSink sink;
+  capture::ChunkWriter writer(sink);
+  writer.begin();
+  writer.write_meta("tool\tfathom record\t\xff\ngpu\t0\tH\xfe\t132\t1\t9\t0\n");
+  capture::Kernel kernels[4] = {};
+  for (size_t i = 0; i < 4; ++i) {
+    kernels[i].start = 1000 + i * 100;
+    kernels[i].end = kernels[i].start + 50;
+    kernels[i].name = writer.text("k\xff\xc3(");
+    kernels[i].stream = static_cast<uint32_t>(i);
+  }
+  kernels[1].end = UINT64_MAX;
+  kernels[2].end = INT64_MAX;
+  kernels[3].start = kernels[3].end = UINT64_MAX - 5;
+  writer.write<capture::Kernel>(capture::ChunkKind::kKernels, kernels);
+  const capture::TextId name = writer.text("hit rate");
+  const capture::Number numbers[] = {{1000, std::nan(""), name, 0},
+                                     {1010, HUGE_VAL, name, 0},
+                                     {1020, -HUGE_VAL, name, 0},
+                                     {1030, 0.5, name, 0}};
+  writer.write<capture::Number>(capture::ChunkKind::kNumbers, numbers);
+  const EventStore store = read_made(sink.text);
+  EXPECT_EQ(store.metadata().source, "fathom record ?");
+  EXPECT_EQ(store.metadata().gpus.at(0).name, "H?");
+  Nanos time;
+  for (EventId e(0); e.index < store.size(); ++e.index) {
+    time += store.duration(e);
+    if (store.kind(e) == EventKind::kKernel)
+      EXPECT_EQ(store.name(e),
+                "k?"
+                "?(");
+    EXPECT_LE(store.end(e).count, 2000);
+  }
+  EXPECT_EQ(time.count, 50);
+  EXPECT_EQ(kernels_in(store), 3u);
+  EXPECT_EQ(store.diagnostics().count(Flaw::kMissingTime), 1);
+  EXPECT_EQ(store.diagnostics().count(Flaw::kMissingDuration), 2);
+  ASSERT_EQ(store.counters().size(), 1u);
+  EXPECT_EQ(store.counters()[0].value, 0.5);
+  EXPECT_EQ(store.diagnostics().count(Flaw::kCounterValueUnreadable), 3);
+}
+
+// A median of values that cannot be ordered.
+TEST(CaptureReader, CountersThatAreNoNumbersAreLeftOut) {
+  StringSink sink;
+  capture::ChunkWriter writer(sink);
+  writer.begin();
+  std::vector<capture::Counter> counters(1000);
+  for (size_t i = 0; i < counters.size(); ++i) {
+    counters[i].name = writer.text("k");
+    counters[i].metric = writer.text("sm__cycles_elapsed.max");
+    counters[i].value = i % 3 == 0 ? 7 : i % 3 == 1 ? std::nan("") : -HUGE_VAL;
+  }
+  writer.write<capture::Counter>(capture::ChunkKind::kCounters, counters);
+  TextSource source(sink.text);
+  const auto read = capture::read_counters(source, "made");
+  ASSERT_TRUE(read.ok() && read.value());
+  const CounterSet& set = *read.value();
+  EXPECT_EQ(set.diagnostics().count(Flaw::kCounterValueUnreadable), 666);
+  ASSERT_EQ(set.size(), 1u);
+  ASSERT_EQ(set.values(CounterRowId(0)).size(), 1u);
+  EXPECT_EQ(set.values(CounterRowId(0))[0].value, 7);
 }
 
 TEST(CaptureReader, RangesNumbersAndMemory) {

@@ -1,5 +1,6 @@
 #include "report/timeline/chrome_trace.h"
 
+#include "base/json_check.h"
 #include "checks.h"
 #include "ingest/capture/reader.h"
 #include "ingest/kineto/reader.h"
@@ -75,6 +76,22 @@ TEST(ChromeTrace, OfACaptureIsReadBack) {
   expect_same_events(capture.value(), again);
   EXPECT_EQ(again.metadata().gpus.size(), 1u);
   EXPECT_EQ(again.metadata().gpus[0].multiprocessors, 132);
+}
+
+// Arguments are kept as the recording has them; what is no JSON there is a text here.
+TEST(ChromeTrace, ArgumentsThatAreNoJsonAreTexts) {
+  EventStoreBuilder builder;
+  EventStoreBuilder::Common op;
+  op.kind = EventKind::kCpuOp;
+  op.name = builder.intern("aten::mm");
+  op.track = builder.intern_track(builder.intern("1"), builder.intern("1"));
+  op.args = builder.intern_args({builder.intern("[NaN]"), builder.intern("[\"a\\q"),
+                                 builder.intern("[[1,2]]"), builder.intern("\xff\",{")});
+  builder.add(op);
+  const std::string text = chrome_text(std::move(builder).seal({}, 0));
+  EXPECT_TRUE(is_json(text)) << text;
+  EXPECT_NE(text.find(R"("Input Dims":"[NaN]")"), std::string::npos);
+  EXPECT_NE(text.find(R"("Input Strides":[[1,2]])"), std::string::npos);
 }
 
 TEST(ChromeTrace, OfEveryExampleIsReadBack) {

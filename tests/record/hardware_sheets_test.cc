@@ -149,7 +149,7 @@ TEST_F(HardwareSheets, HostileSamplesAreBounded) {
   read();
   ASSERT_TRUE(samples_.has_value());
   ASSERT_EQ(samples_->rows.size(), 1u);
-  EXPECT_EQ(samples_->rows[0].samples, uint64_t{1} << 53);
+  EXPECT_EQ(samples_->rows[0].samples, uint64_t{1} << 40);
   EXPECT_FALSE(samples_->period_cycles.has_value());
   EXPECT_EQ(stall_samples_sheet(*input_, *samples_).rows(), 1u);
 }

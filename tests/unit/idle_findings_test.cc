@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analyze/finding_parts.h"
+#include "analyze/idle_sheets.h"
 #include "checks.h"
 #include "unit/workload.h"
 
@@ -25,6 +26,36 @@ TEST(IdleFindings, GraphsAreNotAdvisedWhereTheyAreUsed) {
   };
   EXPECT_TRUE(advice("cudaLaunchKernel").starts_with("Reduce launches: CUDA graphs"));
   EXPECT_TRUE(advice("cudaGraphLaunch").starts_with("CUDA graphs already cover part"));
+}
+
+// The causes are those of the eight busiest GPUs with work worth telling of; what the others waited
+// stands beside them, and each share is of the wall time.
+TEST(IdleFindings, TheSheetsSharesAreOfTheGpusTheyTellOf) {
+  for (const int64_t gpus : {1, 8, 9, 40}) {
+    Workload w;
+    for (int64_t i = 0; i < gpus * 4; ++i) {
+      const int64_t correlation = w.next_correlation();
+      w.raw(test::launch_call(100 + 10 * i, 4, correlation));
+      w.raw(test::kernel("k", 107 + 10 * i, 3, correlation, 7, i % gpus));
+    }
+    w.assess([gpus](const Assessment& a) {
+      const std::vector<Table> sheets = idle_sheets(a);
+      const Table& causes = sheets.at(0);
+      ASSERT_EQ(causes.name(), "idle_causes");
+      double told = 0;
+      bool any_other = false;
+      for (size_t row = 0; row < causes.rows(); ++row) {
+        const double percent = causes.columns().back().number(row);
+        const bool is_other = causes.columns().front().text(row) == "other_gpus";
+        EXPECT_LE(percent, 100);
+        any_other |= is_other;
+        if (!is_other) told += percent;
+      }
+      EXPECT_GT(told, 0);
+      EXPECT_LE(told, 100.001);
+      EXPECT_EQ(any_other, gpus > 8);
+    });
+  }
 }
 
 TEST(IdleFindings, TheGpuWaitsForLaunches) {

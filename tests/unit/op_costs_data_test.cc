@@ -217,6 +217,16 @@ TEST(OpCostsData, NoRowFailsOnOddArguments) {
   EXPECT_GT(known, 1000u) << "the arguments are too odd to show anything";
 }
 
+// A petabyte may lie behind strides of 0; what no address reaches is a damaged shape.
+TEST(OpCostsData, ShapesThatNoMemoryHoldsHaveNoCost) {
+  const auto product = [](int64_t m, int64_t n, int64_t k) {
+    return test::cost("aten::mm", {test::tensor({m, k}), test::tensor({k, n})});
+  };
+  EXPECT_TRUE(product(1 << 20, 1 << 20, 1 << 10));
+  EXPECT_FALSE(product(int64_t{1} << 31, int64_t{1} << 31, int64_t{1} << 31));
+  EXPECT_FALSE(product(int64_t{1} << 60, 1, 1));
+}
+
 TEST(OpCostsData, AnOpWithoutARowOrArgumentsIsUnknown) {
   EXPECT_FALSE(test::cost("aten::nonsense", {test::tensor({2, 3})}));
   EXPECT_FALSE(test::cost("", {}));

@@ -122,5 +122,21 @@ TEST(ReferenceRates, Fp32OperandsOnTensorCoresAreHeldAgainstTf32) {
   });
 }
 
+// A small tensor may stand in a cache; a hundred times the memory's rate is a wrong shape or time.
+TEST(ReferenceRates, AnOpFarFasterThanTheGpuHasNoLimit) {
+  const auto efficiency = [](const char* dims, int64_t time) {
+    Workload w;
+    w.op("aten::add", dims, test::kTwoBf16, time);
+    std::optional<double> found;
+    w.assess([&found](const Assessment& a) {
+      found = a.ops().at(0).efficiency;
+      EXPECT_EQ(found.has_value(), a.ops().at(0).no_limit.empty());
+    });
+    return found;
+  };
+  EXPECT_GT(efficiency("[[1048576,1024],[1048576,1024]]", 500).value_or(0), 1);
+  EXPECT_FALSE(efficiency("[[1048576,1024],[1048576,1024]]", 5));
+}
+
 }  // namespace
 }  // namespace fathom

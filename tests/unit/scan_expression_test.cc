@@ -41,6 +41,16 @@ TEST(Expression, DivisionsThatRoundUpHaveManyNames) {
             65);
 }
 
+// A double holds each whole number up to 2^53.
+TEST(Expression, SizesOfNothingAreUnknown) {
+  EXPECT_EQ(value("1 << 53"), 0x1p53);
+  EXPECT_EQ(value("-(1 << 53)"), -0x1p53);
+  for (const char* beyond : {"(1 << 53) * 2", "1 << 1000000000", "-1 << 60", "1e300",
+                             "99999999999999999999", "n * n", "log2(0)"}) {
+    EXPECT_FALSE(value(beyond, {{"n", 1e9}})) << beyond;
+  }
+}
+
 TEST(Expression, UnknownNamesMakeItUnknown) {
   EXPECT_EQ(value("batch * 2"), std::nullopt);
   EXPECT_EQ(value("f(1, 2)"), std::nullopt);

@@ -60,6 +60,17 @@ TEST(TableCells, UnknownIsNotZero) {
   for (Column* column : {&count, &real, &time}) EXPECT_EQ(column->cell(1), "0");
 }
 
+TEST(TableCells, WhatIsNoNumberIsUnknown) {
+  Table table("t");
+  Column& column = table.real_column("r");
+  column.add(std::nan("")).add(HUGE_VAL).add(-HUGE_VAL).add(1e308);
+  for (size_t row = 0; row < 3; ++row) {
+    EXPECT_FALSE(column.known(row));
+    EXPECT_EQ(column.cell(row), "");
+  }
+  EXPECT_EQ(column.cell(3), "1e+308");
+}
+
 TEST(TableCells, AnEmptyOptionalIsUnknown) {
   Table table("t");
   Column& count = table.count_column("count");

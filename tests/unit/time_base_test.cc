@@ -139,6 +139,26 @@ TEST(TimeBase, AnEventAtZeroFarFromAllOthersHasNoTime) {
   EXPECT_EQ(base_of(events(100)).wall(), micros(140)) << "from the end of what ran before";
 }
 
+// One event that never ended, beside others: what it would add is years. Long ranges of a long
+// recording stay.
+TEST(TimeBase, DurationsThatAddUpToCenturiesAreDropped) {
+  const int64_t month = 2'600'000'000'000, century = 3'200'000'000'000'000;  // µs
+  const auto read = [](int64_t last, int64_t all) {
+    return test::open_events({annotation("run", 0, all), cpu_op("aten::mm", 10, 10),
+                              launch_call(12, 2, 1), kernel("gemm", 20, 30, 1),
+                              launch_call(15, 2, 2), kernel("gemm", 50, last, 2),
+                              launch_call(18, 2, 3), kernel("gemm", 60, last, 3, 8)});
+  };
+  for (const int64_t all : {month, century}) {
+    const Trace trace = read(century, all);
+    Nanos sum;
+    for (EventId e(0); e.index < trace.store.size(); ++e.index) sum += trace.store.duration(e);
+    EXPECT_EQ(sum, micros(46 + (all == month ? month : 0)));
+    EXPECT_EQ(trace.store.diagnostics().count(Flaw::kMissingDuration), all == month ? 2 : 3);
+  }
+  EXPECT_EQ(read(month, month).store.diagnostics().count(Flaw::kMissingDuration), 0);
+}
+
 // Steps of a loop without marks: an embedding, three layers of two kernels, a head, 100 µs in all.
 std::vector<std::string> unmarked_loop(int64_t steps, bool has_head = true,
                                        bool each_layer_has_its_module = false,

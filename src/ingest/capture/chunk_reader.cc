@@ -34,8 +34,10 @@ std::optional<int64_t> whole_number_in(std::string_view text) {
   return number;
 }
 
-void for_each_fact(std::string_view payload,
+void for_each_fact(std::string_view bytes,
                    const std::function<void(const std::vector<std::string_view>&)>& visit) {
+  const std::string valid = with_valid_utf8(bytes);
+  std::string_view payload = valid;
   while (!payload.empty()) {
     const size_t end = payload.find('\n');
     std::string_view line = payload.substr(0, end);

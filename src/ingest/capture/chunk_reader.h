@@ -8,6 +8,7 @@
 
 #include "base/byte_source.h"
 #include "base/diagnostics.h"
+#include "base/utf8.h"
 #include "capture/format.h"
 #include "events/event.h"
 
@@ -24,7 +25,8 @@ struct Chunk {
   std::string payload;
 };
 
-// Calls visit(id, text) for the texts of a chunk of strings, as far as they are whole.
+// Calls visit(id, text) for the texts of a chunk of strings, as far as they are whole; bytes that
+// are no UTF-8 are '?'.
 template <typename Visit>
 void for_each_text(std::string_view payload, Visit visit) {
   while (payload.size() >= 8) {
@@ -33,7 +35,7 @@ void for_each_text(std::string_view payload, Visit visit) {
     std::memcpy(&length, payload.data() + sizeof id, sizeof length);
     payload.remove_prefix(8);
     if (length > payload.size()) return;
-    visit(id, payload.substr(0, length));
+    visit(id, std::string_view(with_valid_utf8(payload.substr(0, length))));
     payload.remove_prefix(length);
   }
 }
@@ -49,8 +51,8 @@ void for_each_record(const Chunk& chunk, Visit visit) {
   }
 }
 
-// The facts of a chunk of them, each a line of fields; fields[0] is the name.
-void for_each_fact(std::string_view payload,
+// The facts of a chunk of them, each a line of fields; fields[0] is the name. They are UTF-8, too.
+void for_each_fact(std::string_view bytes,
                    const std::function<void(const std::vector<std::string_view>&)>& visit);
 void for_each_gpu(std::string_view payload, const std::function<void(const GpuProperties&)>& visit);
 std::optional<int64_t> whole_number_in(std::string_view text);

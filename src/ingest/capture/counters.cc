@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/hash.h"
@@ -48,6 +49,7 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
   ChunkReader chunks(source, int64_t{64} << 30);
   std::unordered_map<uint32_t, std::string, TableHash> texts;
   std::map<LaunchShape, Counted> kernels;
+  CounterSetBuilder builder;
   CounterOrigin origin;
   origin.tool = "fathom record";
   origin.form = "capture";
@@ -65,7 +67,11 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
       });
       take_gpu(chunk.payload, origin);
     } else if (chunk.kind == ChunkKind::kCounters) {
-      for_each_record<Counter>(chunk, [&kernels](const Counter& counter) {
+      for_each_record<Counter>(chunk, [&](const Counter& counter) {
+        if (!std::isfinite(counter.value)) {
+          builder.diagnostics().add(Flaw::kCounterValueUnreadable, texts[counter.metric]);
+          return;
+        }
         Counted& counted = kernels[shape_of(counter)];
         counted.values[counter.metric].push_back(counter.value);
         counted.passes = std::max(counted.passes, counter.passes);
@@ -73,7 +79,6 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
     }
   }));
   if (kernels.empty()) return std::optional<CounterSet>();
-  CounterSetBuilder builder;
   origin.input_bytes = chunks.bytes_read();
   builder.origin() = std::move(origin);
   builder.diagnostics().merge(chunks.diagnostics());

@@ -26,8 +26,8 @@ struct SampleKeyHash {
 };
 
 uint64_t sum_below_limit(uint64_t a, uint64_t b) {
-  constexpr uint64_t kMost = uint64_t{1} << 53;  // exact as a double; more was never sampled
-  return std::min(a, kMost) + std::min(b, kMost) > kMost ? kMost : a + b;
+  constexpr uint64_t kMost = uint64_t{1} << 40;  // more was never sampled
+  return std::min(std::min(a, kMost) + std::min(b, kMost), kMost);
 }
 
 class SampleRows {
@@ -45,7 +45,7 @@ class SampleRows {
           period_cycles_ = uint64_t{1} << static_cast<unsigned>(*exponent);
         const auto dropped = whole_number_in(fields[3]);
         // Each time the sum so far.
-        if (dropped && *dropped > 0) dropped_ = static_cast<uint64_t>(*dropped);
+        if (dropped && *dropped > 0) dropped_ = sum_below_limit(0, static_cast<uint64_t>(*dropped));
       });
     } else if (chunk.kind == ChunkKind::kSamples) {
       for_each_record<Sample>(chunk, [this](const Sample& s) {

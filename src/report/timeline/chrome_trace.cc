@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 
 #include "base/ascii.h"
+#include "base/json_check.h"
 #include "base/json_writer.h"
 
 namespace fathom {
@@ -270,8 +272,12 @@ class ChromeTrace {
     arg_name(name);
     fmt::format_to(std::back_inserter(text_), "[{},{},{}]", dims->x, dims->y, dims->z);
   }
+  // What the recording has is JSON as a rule; a damaged or hostile one may have anything.
   void arg_json(std::string_view name, StringId json) {
     if (!json.valid()) return;
+    const auto [found, is_new] = are_json_.try_emplace(json);
+    if (is_new) found->second = is_json(store_.text(json));
+    if (!found->second) return arg_text(name, json);
     arg_name(name);
     text_ += store_.text(json);
   }
@@ -336,6 +342,7 @@ class ChromeTrace {
   int64_t shift_ = 0;  // what they are less than the store's
   bool has_events_ = false, begin_args_ = true;
   std::string text_;
+  std::unordered_map<StringId, bool> are_json_;
 };
 
 }  // namespace

@@ -358,8 +358,9 @@ class Evaluator {
 }  // namespace
 
 std::optional<double> evaluate(std::string_view expression, const ValueOf& value_of) {
+  constexpr double kMost = 0x1p53;  // beyond it whole numbers are not exact, and sizes of nothing
   const auto value = Evaluator(expression, value_of).run();
-  return value && std::isfinite(*value) ? value : std::nullopt;
+  return value && std::abs(*value) <= kMost ? value : std::nullopt;
 }
 
 std::vector<std::string> names_in(std::string_view expression) {

@@ -12,7 +12,7 @@ namespace fathom {
 // && || (unknown only where the known side does not decide) ! ?:, brackets, calls of min, max, cdiv
 // (and the names code gives it), log2, next_power_of_2, sizeof. Numbers are doubles; where both
 // sides of / are whole, it divides as integers do, as in C. A name's value comes from the caller;
-// unknown names make the whole unknown.
+// unknown names make the whole unknown, and so does a result beyond 2^53.
 using ValueOf = std::function<std::optional<double>(std::string_view name)>;
 std::optional<double> evaluate(std::string_view expression, const ValueOf& value_of);
 

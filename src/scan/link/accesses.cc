@@ -192,23 +192,25 @@ std::optional<double> AccessLinker::whole_number(std::string_view text, Lookup c
   return value && std::floor(*value) == *value ? value : std::nullopt;
 }
 
-// What all launches give for a parameter of the kernel's template; none: they differ, or one does
-// not write a number that is known there.
-std::optional<std::string> AccessLinker::argument_of_launches(const KernelFacts& kernel,
-                                                              size_t parameter) const {
-  std::optional<double> found;
+// What all launches give for the parameters of the kernel's template, by their places; none: they
+// differ, or one does not write a number that is known there.
+std::vector<std::optional<double>> AccessLinker::arguments_of_launches(
+    const KernelFacts& kernel) const {
+  std::vector<std::optional<double>> found;
   for (const KernelLauncher& launcher : kernel.launchers) {
     // "a, 1 | b, 2": one launch of several instances.
-    if (holds(launcher.template_arguments, " | ")) return std::nullopt;
+    if (holds(launcher.template_arguments, " | ")) return {};
+    const bool is_first = &launcher == &kernel.launchers.front();
     const std::vector<std::string_view> given = split_list(launcher.template_arguments);
-    if (parameter >= given.size()) return std::nullopt;
-    const auto value = whole_number(
-        given[parameter], [&](std::string_view name) { return constant_at(name, launcher.at); });
-    if (!value || (found && *found != *value)) return std::nullopt;
-    found = value;
+    if (is_first || given.size() < found.size()) found.resize(given.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (!is_first && !found[i]) continue;
+      const auto value = whole_number(
+          given[i], [&](std::string_view name) { return constant_at(name, launcher.at); });
+      found[i] = is_first || value == found[i] ? value : std::nullopt;
+    }
   }
-  if (!found) return std::nullopt;
-  return std::to_string(static_cast<int64_t>(*found));
+  return found;
 }
 
 // A constant in host code: the function's own first, whose template parameters are none.
@@ -280,9 +282,11 @@ void AccessLinker::add_to(KernelFacts& kernel, const std::vector<FunctionAt>& re
   around.member = [&](std::string_view name) { return member(name, kernel.at.file); };
   around.bytes_of = [&](std::string_view type) { return bytes_of(type, kernel.at.file); };
   around.constant = [&](std::string_view name) { return constant(name, kernel.at.file); };
-  for (size_t i = 0; i < walked->template_parameters.size(); ++i) {
-    if (auto argument = argument_of_launches(kernel, i))
-      around.template_arguments.emplace(walked->template_parameters[i], std::move(*argument));
+  const auto given = arguments_of_launches(kernel);
+  for (size_t i = 0; i < std::min(given.size(), walked->template_parameters.size()); ++i) {
+    if (given[i])
+      around.template_arguments.emplace(walked->template_parameters[i],
+                                        std::to_string(static_cast<int64_t>(*given[i])));
   }
   // A kernel's own code counts for itself, what it shares with others by its share.
   const size_t own = walked->tree.bytes();

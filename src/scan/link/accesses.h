@@ -35,8 +35,7 @@ class AccessLinker {
   std::set<const cpp::LocalValue*> add_members(const FileReading& reading);
   const std::set<uint32_t>& sizes_of(const std::string& type, uint32_t file, int depth = 0);
   std::optional<std::string> member(std::string_view name, uint32_t file, int depth = 0) const;
-  std::optional<std::string> argument_of_launches(const KernelFacts& kernel,
-                                                  size_t parameter) const;
+  std::vector<std::optional<double>> arguments_of_launches(const KernelFacts& kernel) const;
   template <typename Lookup>
   static std::optional<double> whole_number(std::string_view text, Lookup constant);
   std::optional<double> constant_at(std::string_view name, const CodePlace& at,

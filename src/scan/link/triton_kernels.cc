@@ -229,7 +229,10 @@ class TritonLinker {
     if (!launch.cluster.empty())
       launcher.attributes.push_back({LaunchAttribute::Kind::kCluster, launch.cluster, ""});
     for (const python::Argument& argument : launch.arguments) {
-      if (argument.name == "num_warps") launcher.block = "32 * " + argument.text;
+      if (argument.name == "num_warps") {
+        const bool is_one = argument.text.find_first_of(" +-*/%<>&|?") == std::string::npos;
+        launcher.block = is_one ? "32 * " + argument.text : "32 * (" + argument.text + ")";
+      }
       if (argument.name == "num_stages" || argument.name == "launch_pdl") {
         launcher.attributes.push_back(other_attribute(argument));
       }
