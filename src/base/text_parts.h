@@ -52,8 +52,15 @@ inline std::string_view after_last(std::string_view text, std::string_view joint
   const size_t at = text.rfind(joint);
   return at == std::string_view::npos ? text : text.substr(at + joint.size());
 }
+inline std::string_view after_last(std::string_view text, char joint) {
+  return text.substr(text.rfind(joint) + 1);  // npos + 1 is 0
+}
 // "a.b.c" and "." → "a.b"; empty where there is none.
 inline std::string_view before_last(std::string_view text, std::string_view joint) {
+  const size_t at = text.rfind(joint);
+  return at == std::string_view::npos ? std::string_view() : text.substr(0, at);
+}
+inline std::string_view before_last(std::string_view text, char joint) {
   const size_t at = text.rfind(joint);
   return at == std::string_view::npos ? std::string_view() : text.substr(0, at);
 }

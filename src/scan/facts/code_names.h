@@ -10,7 +10,7 @@
 namespace fathom {
 
 // "kernel/rows.cu" → "rows.cu"
-inline std::string_view file_name(std::string_view path) { return after_last(path, "/"); }
+inline std::string_view file_name(std::string_view path) { return after_last(path, '/'); }
 
 // "python/engine/__main__.py" → "engine/__main__.py": from where Python's import path usually
 // begins, for packages without __init__.py, which say themselves nowhere where they begin.
@@ -22,7 +22,7 @@ inline std::string_view import_path(std::string_view path) {
 }
 
 // "torch.cuda.graph" → "graph"
-inline std::string_view last_part(std::string_view dotted) { return after_last(dotted, "."); }
+inline std::string_view last_part(std::string_view dotted) { return after_last(dotted, '.'); }
 
 // "at::native::copy" → "copy"
 inline std::string_view last_name(std::string_view qualified) {

@@ -85,6 +85,6 @@ inline std::string shortened_text(std::string text, size_t most) {
   return text += " …";
 }
 
-inline std::string_view folder_of_path(std::string_view path) { return before_last(path, "/"); }
+inline std::string_view folder_of_path(std::string_view path) { return before_last(path, '/'); }
 
 }  // namespace fathom

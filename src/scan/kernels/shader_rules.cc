@@ -23,7 +23,7 @@ ShaderForm form_of(std::string_view text) {
 // "a/b.tmpl.wgsl" ends in "wgsl".
 std::string_view ending_of(std::string_view path) {
   const std::string_view name = file_name(path);
-  return holds(name, '.') ? after_last(name, ".") : "";
+  return holds(name, '.') ? after_last(name, '.') : "";
 }
 
 }  // namespace
