@@ -177,11 +177,6 @@ void add_notes(SummaryRows& rows, const Summary& s, const std::vector<SheetPart>
                                  "files have them whole",
                                  with_thousands(kMaxCellUnits), with_thousands(losses.cut))}});
   }
-  if (losses.not_finite > 0) {
-    rows.push_back({{"workbook"},
-                    {fmt::format("cells left empty, as their numbers are not finite: {}",
-                                 with_thousands(losses.not_finite))}});
-  }
   if (rows.size() == before) rows.push_back({{"none"}});
 }
 

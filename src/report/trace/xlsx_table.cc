@@ -92,10 +92,8 @@ Status write_rows(SheetWriter& sheet, const SheetPart& part, CellLosses& losses)
       if (column.is_text()) {
         losses.cut += !fits_cell(column.text(row));
         sheet.text(i, column.text(row));
-      } else if (std::isfinite(column.number(row))) {
-        sheet.number(i, column.cell(row), styles[i]);
       } else {
-        ++losses.not_finite;
+        sheet.number(i, column.cell(row), styles[i]);
       }
     }
     TRY(sheet.end_row());

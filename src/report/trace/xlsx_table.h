@@ -27,7 +27,7 @@ std::vector<SheetPart> split_into_sheets(const std::vector<Table>& tables,
 
 // Cells that a workbook cannot hold as they are.
 struct CellLosses {
-  int64_t cut = 0, not_finite = 0;
+  int64_t cut = 0;
 };
 
 Status write_table_sheet(ZipWriter& zip, std::string file, const SheetPart& part,
