@@ -44,6 +44,18 @@ TEST(CppOptions, RowsOfBraces) {
   EXPECT_EQ(options[1].names, std::vector<std::string>{"--vae"});
   EXPECT_EQ(options[1].help, "path to the decoder");
   EXPECT_EQ(options[1].line, 3u);
+  // The text may stand behind the value; a row that has none is no option.
+  const auto late = options_of(
+      "t_pargs pa[] = {\n { \"-nt\", FALSE, etINT, { &threads }, \"Number of threads\" },\n"
+      " { \"-pin\", FALSE, etENUM, { pins }, \"Whether to set affinities\" },\n"
+      " { \"-raw\", FALSE, etBOOL, { &raw }, \"raw\" },\n"
+      " { \"-rcon\", FALSE, etREAL, { &rcon }, \"Maximum distance (nm), \"\n \"0 is estimate\" "
+      "}};\n");
+  ASSERT_EQ(late.size(), 3u);
+  EXPECT_EQ(late[0].names, std::vector<std::string>{"-nt"});
+  EXPECT_EQ(late[0].help, "Number of threads");
+  EXPECT_EQ(late[2].names, std::vector<std::string>{"-rcon"});
+  EXPECT_EQ(late[2].help, "Maximum distance (nm), 0 is estimate");
   // Arguments of compilers have no text for people, and a table of texts has no dashes.
   EXPECT_EQ(
       names_in("flags = {{\"-O3\", \"--fast\"}, {\"-g\", \"--debug\"}, {\"-v\", \"--verbose\"}};"),

@@ -166,11 +166,18 @@ struct Binding {
   std::string module = {};  // the one that PYBIND11_MODULE names; empty: a macro says it, or none
 };
 
+// A kernel that code takes by its address, outside of a launch.
+struct TakenKernel {
+  std::string name;  // as qualified as it is written
+  uint32_t line = 0;
+};
+
 struct Usage {
   std::vector<std::vector<Reference>> references;  // of each function of the definitions, in order
   std::vector<Launch> launches;
   std::vector<Binding> bindings;
   std::vector<Field> fields;
+  std::vector<TakenKernel> kernels_taken;
   std::set<std::string, std::less<>> kernels_named;  // kernels mentioned outside their definition
   std::vector<std::string> using_namespaces;         // of `using namespace a::b`, as written
   std::map<std::string, std::string, std::less<>> namespace_aliases;  // of `namespace b = a::b`

@@ -54,7 +54,9 @@ class RowOptions {
     }
     if (option.names.empty() || at == row.ranges.size()) return std::nullopt;
     option.line = source_.tokens[row.ranges[0].first].line;
-    const auto help = literal_of(source_, row.ranges[at]);
+    // { "-n", FALSE, etINT, {&n}, "how many" }: the text may stand at the end.
+    auto help = literal_of(source_, row.ranges[at]);
+    if (!help) help = literal_of(source_, row.ranges.back());
     if (!help || !is_prose_text(*help)) return std::nullopt;
     option.help = *help;
     put_long_name_first(option.names);

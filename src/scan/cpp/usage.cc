@@ -132,6 +132,7 @@ Usage find_usage(const Code& code, const Definitions& definitions, const KnownNa
   usage.bindings = find_bindings(code, definitions);
   usage.fields = find_fields(code, definitions.classes);
   find_opened_namespaces(code, usage);
+  usage.kernels_taken = find_taken_kernels(code, definitions.functions, known);
   usage.kernels_named = find_named_kernels(source, definitions, known);
   for (const Launch& launch : usage.launches) {
     for (const std::string& kernel : launch.kernels) usage.kernels_named.emplace(last_name(kernel));

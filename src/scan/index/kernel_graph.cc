@@ -36,10 +36,10 @@ KernelLauncher& KernelGraph::launch(Kernel kernel, KernelLauncher launcher) {
   return nodes_[kernel].edges.emplace_back(KernelEdgeKind::kLaunches, std::move(launcher)).launch;
 }
 
-void KernelGraph::take(Kernel kernel, const CodePlace& at) {
+void KernelGraph::take(Kernel kernel, const CodePlace& at, std::string_view by) {
   nodes_[kernel].edges.emplace_back(
       KernelEdgeKind::kTakes,
-      launcher_at(at, at.line, places_.name_at(at), "its name in a string", Certainty::kUnsure));
+      launcher_at(at, at.line, places_.name_at(at), std::string(by), Certainty::kUnsure));
 }
 
 void KernelGraph::name(std::string_view name, KernelFamily family, uint32_t file) {

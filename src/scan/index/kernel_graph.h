@@ -15,7 +15,7 @@ namespace fathom {
 // How code leads to a kernel.
 enum class KernelEdgeKind : uint8_t {
   kLaunches,
-  kTakes  // a string is its name: how it is launched is not followed
+  kTakes  // a string is its name, or its address is taken: how it is launched is not followed
 };
 
 // With its place, its certainty and what it says of the launch.
@@ -48,8 +48,8 @@ class KernelGraph {
   // It may be launched in ways that are not seen.
   void leave_open(Kernel kernel) { nodes_[kernel].followed = false; }
   KernelLauncher& launch(Kernel kernel, KernelLauncher launcher);
-  // A string of a file is the name of the kernel.
-  void take(Kernel kernel, const CodePlace& at);
+  // Code takes the kernel: by what, in words.
+  void take(Kernel kernel, const CodePlace& at, std::string_view by);
   // Code of a file has a name, after all kernels were added. Where the file has kernels of that
   // name, it means these.
   void name(std::string_view name, KernelFamily family, uint32_t file);

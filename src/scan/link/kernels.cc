@@ -52,6 +52,24 @@ class KernelLinker {
     }
   }
 
+  // Kept in a member, returned, or handed to what is not followed. Only of kernels that nothing is
+  // seen to launch: code names the others often.
+  void take_addresses() {
+    std::vector<std::pair<KernelGraph::Kernel, CodePlace>> taken;
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      if (is_test_path(readings_.files[file].path)) continue;
+      for (const cpp::TakenKernel& one : readings_.readings[file].usage.kernels_taken) {
+        const std::vector<Candidate>& meant = index_.resolve(one.name, {file}, SymbolKind::kKernel);
+        for (size_t i = 0; i < meant.size() && meant.size() <= kMostTwins; ++i) {
+          const auto kernel = kernel_of_.find(meant[i].symbol.value);
+          if (kernel != kernel_of_.end() && graph_.edges_to(kernel->second).empty())
+            taken.push_back({kernel->second, {file, one.line}});
+        }
+      }
+    }
+    for (const auto& [kernel, at] : taken) graph_.take(kernel, at, "its address");
+  }
+
   // A kernel of a file that another file reads as text is looked up when the program runs.
   void leave_texts_open() {
     std::map<std::string_view, std::vector<uint32_t>> named;
@@ -193,7 +211,7 @@ class KernelLinker {
   }
 
   void take(const KernelGraph::Kernel* kernel, const CodePlace& at) {
-    if (kernel != nullptr) graph_.take(*kernel, at);
+    if (kernel != nullptr) graph_.take(*kernel, at, "its name in a string");
   }
 
   void add_arguments(size_t index, uint32_t file, const KernelFacts& kernel,
@@ -255,6 +273,7 @@ Kernels link_kernels(const Readings& readings, const SymbolIndex& index,
   linker.run();
   add_triton_kernels(readings, names, types, places, graph);
   add_found_kernels(readings, graph);
+  linker.take_addresses();
   linker.take_names();
   linker.note_names();
   linker.leave_texts_open();
