@@ -161,15 +161,16 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   const std::vector<FileCode> code = code_of(readings);
   const IncludeGraph includes(includes_of(readings));
   const SymbolIndex index(code, includes);
+  const ClassTree classes(index);
   const FunctionPlaces places(code);
   const PythonNames names(code);
   const JitModules jit(readings);
   const PythonTypes types(readings, names, jit);
   // One after the other: the index and the names keep what they were asked, without locks.
   Kernels kernels = link_kernels(readings, index, places, names, types);
-  link_evidence(readings, index, places, kernels, facts.calls);
+  link_evidence(readings, index, classes, places, kernels, facts.calls);
   facts.kernels = std::move(kernels.facts);
-  const CodeGraph graph(readings, names, types, index, places, facts.dependencies);
+  const CodeGraph graph(readings, names, types, index, classes, places, facts.dependencies);
   const CallerPaths paths(readings, graph);
   facts.options = link_options(readings, names);
   link_dependency_uses(readings, names, facts.dependencies);

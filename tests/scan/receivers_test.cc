@@ -76,6 +76,27 @@ TEST_F(CppReceiverTest, ElementsOfAListAndWhatOverrides) {
   EXPECT_EQ(way_to("note"), "");
 }
 
+TEST_F(CppReceiverTest, AClassBehindAliasesAndWhatItInherits) {
+  put_classes(
+      "namespace detail { struct Wide : public Model { Wide(); }; }\n"
+      "using Base = detail::Wide;\nstruct Chosen : Base {};\ntypedef Chosen Engine;\n"
+      "using Text = const char*;\nusing Loop = Loop;\n"
+      "int main() { Engine engine; engine.run(nullptr); Text text; text.apply(); Loop loop; "
+      "loop.apply(nullptr); }\n");
+  scan();
+  EXPECT_EQ(way_to("scale"), "main -> Model::run -> Scale::apply -> scale");
+  EXPECT_EQ(way_to("note"), "");
+}
+
+TEST_F(CppReceiverTest, TheConstructorOfWhatAnAliasStandsFor) {
+  put_classes("using Watch = Log;\nint main() { Watch watch(nullptr); }\n");
+  put("log.cu",
+      "#include \"ops.h\"\n__global__ void begin(float* x) { x[threadIdx.x] = 1; }\n"
+      "Log::Log(float* x) { begin<<<1, 32>>>(x); }\n");
+  scan();
+  EXPECT_EQ(way_to("begin"), "main -> Log::Log -> begin");
+}
+
 // Two programs have a class of one name: each means its own.
 TEST_F(CppReceiverTest, TheClassThatTheFileSees) {
   for (const std::string which : {"one", "two"}) {

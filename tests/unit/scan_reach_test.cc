@@ -68,7 +68,8 @@ class SmallRepository {
       code_.push_back({&files_[file], &definitions_[file], &usages_[file], &python_});
     }
     index_ = std::make_unique<SymbolIndex>(code_, *includes_);
-    graph_ = std::make_unique<CallGraph>(*index_);
+    classes_ = std::make_unique<ClassTree>(*index_);
+    graph_ = std::make_unique<CallGraph>(*index_, *classes_);
     hits_.resize(index_->size());
     for (uint32_t file = 0; file < files_.size(); ++file) {
       for (size_t i = 0; i < units_[file].units.size(); ++i)
@@ -87,6 +88,7 @@ class SmallRepository {
   std::vector<FileCode> code_;
   std::unique_ptr<IncludeGraph> includes_;
   std::unique_ptr<SymbolIndex> index_;
+  std::unique_ptr<ClassTree> classes_;
   std::unique_ptr<CallGraph> graph_;
   std::vector<const std::vector<PatternHit>*> hits_;
 };
@@ -190,6 +192,20 @@ TEST(ScanReach, MethodsOfDeclaredObjectsAndTheClassAroundThem) {
   NameList whats;
   for (const CodeEvidence& one : repository.evidence("run")) whats.push_back(one.what);
   EXPECT_EQ(whats, (NameList{"pipeline_stages", "read_only_load"}));
+}
+
+TEST(ScanReach, MethodsThatAClassInherits) {
+  SmallRepository repository;
+  repository.add(
+      "a.cu",
+      "struct Store { __device__ void put() { __syncwarp(); } __device__ void seal() {} };\n"
+      "struct Far { __device__ void put() {} __device__ void seal() {} };\n"
+      "template <class T> struct Sink : public Store { __device__ void seal() {} };\n"
+      "struct Log : Sink<int> { __device__ void go() { put(); } };\n"
+      "__global__ void run() { Log log; log.put(); log.seal(); log.go(); }");
+  EXPECT_EQ(repository.reached("run"),
+            (NameList{"Log certain", "Log::go certain", "Sink certain", "Sink::seal certain",
+                      "Store certain", "Store::put certain"}));
 }
 
 TEST(ScanReach, TemplateParametersStopIt) {

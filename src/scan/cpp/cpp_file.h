@@ -177,6 +177,7 @@ struct Usage {
   std::vector<Launch> launches;
   std::vector<Binding> bindings;
   std::vector<Field> fields;
+  std::vector<std::string> alias_types;  // of each alias of the definitions; empty: names no class
   std::vector<TakenKernel> kernels_taken;
   std::set<std::string, std::less<>> kernels_named;  // kernels mentioned outside their definition
   std::vector<std::string> using_namespaces;         // of `using namespace a::b`, as written

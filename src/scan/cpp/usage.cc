@@ -7,6 +7,8 @@
 #include "scan/cpp/launches.h"
 #include "scan/cpp/macros.h"
 #include "scan/cpp/name_sieve.h"
+#include "scan/cpp/references.h"
+#include "scan/cpp/words.h"
 #include "scan/facts/code_names.h"
 
 namespace fathom::cpp {
@@ -103,6 +105,21 @@ class MacroCalls {
   std::map<const Macro*, std::vector<Reference>> known_;
 };
 
+// using Engine = const detail::Engine<2>;  → "detail::Engine"
+std::string class_behind(const Code& code, const Alias& alias) {
+  size_t first = alias.first;
+  while (first < alias.last &&
+         code.is_any(first, {"const", "volatile", "typename", "struct", "class"}))
+    ++first;
+  const Path path = path_from(code, first, alias.last);
+  if (!path.valid() || is_keyword(code.source.at(path.names[0]))) return {};
+  // Of Traits<T>::Engine the arguments decide.
+  for (size_t i = 0; i + 1 < path.arguments.size(); ++i) {
+    if (path.arguments[i] != SIZE_MAX) return {};
+  }
+  return class_in(code, path);
+}
+
 }  // namespace
 
 Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known) {
@@ -131,6 +148,8 @@ Usage find_usage(const Code& code, const Definitions& definitions, const KnownNa
   }
   usage.bindings = find_bindings(code, definitions);
   usage.fields = find_fields(code, definitions.classes);
+  for (const Alias& alias : definitions.aliases)
+    usage.alias_types.push_back(class_behind(code, alias));
   find_opened_namespaces(code, usage);
   usage.kernels_taken = find_taken_kernels(code, definitions.functions, known);
   usage.kernels_named = find_named_kernels(source, definitions, known);

@@ -1,5 +1,7 @@
 #include "scan/index/class_tree.h"
 
+#include <algorithm>
+
 #include "scan/facts/code_names.h"
 #include "scan/facts/text_lines.h"
 
@@ -17,6 +19,35 @@ std::string_view base_name(std::string_view written) {
 
 }  // namespace
 
+std::vector<Candidate> ClassTree::classes_of(std::string_view written, const NameScope& at) const {
+  constexpr int kDeepest = 6;  // aliases of aliases
+  NameScope place = at;
+  auto certainty = Certainty::kCertain;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    static const std::vector<Candidate> none;
+    const auto meant = [&](SymbolKind kind) -> const std::vector<Candidate>& {
+      const bool named = !index_.named(last_name(written), kind).empty();
+      return named ? index_.resolve(written, place, kind) : none;
+    };
+    const std::vector<Candidate>& classes = meant(SymbolKind::kClass);
+    const std::vector<Candidate>& aliases = meant(SymbolKind::kAlias);
+    const auto nearness = [](const Candidate& one) { return std::pair(one.sight, one.fit); };
+    if (aliases.size() != 1 ||
+        (!classes.empty() && nearness(classes[0]) <= nearness(aliases[0]))) {
+      std::vector<Candidate> out = classes;
+      for (Candidate& one : out) one.certainty = std::max(one.certainty, certainty);
+      return out;
+    }
+    certainty = std::max(certainty, aliases[0].certainty);
+    const Symbol& alias = index_.symbol(aliases[0].symbol);
+    const std::vector<std::string>& stands_for = index_.code(alias.file).usage->alias_types;
+    if (alias.index >= stands_for.size() || stands_for[alias.index].empty()) return {};
+    written = stands_for[alias.index];
+    place = {alias.file, alias.scope};
+  }
+  return {};
+}
+
 ClassTree::ClassTree(const SymbolIndex& index) : index_(index) {
   for (uint32_t i = 0; i < index.size(); ++i) {
     if (index.symbol({i}).kind != SymbolKind::kClass) continue;
@@ -31,9 +62,7 @@ std::vector<SymbolId> ClassTree::bases_written(SymbolId type) const {
   const Symbol& symbol = index_.symbol(type);
   for (const std::string& base : index_.code(symbol.file).cpp->classes[symbol.index].bases) {
     const std::string_view name = base_name(base);
-    if (index_.named(last_name(name), SymbolKind::kClass).empty()) continue;
-    for (const Candidate& one :
-         index_.resolve(name, {symbol.file, symbol.scope}, SymbolKind::kClass)) {
+    for (const Candidate& one : classes_of(name, {symbol.file, symbol.scope})) {
       if (one.certainty != Certainty::kUnsure && one.symbol != type) out.push_back(one.symbol);
     }
   }

@@ -13,6 +13,9 @@ class ClassTree {
  public:
   explicit ClassTree(const SymbolIndex& index);
 
+  // The classes that a name can mean where it stands, itself or through aliases.
+  std::vector<Candidate> classes_of(std::string_view written, const NameScope& at) const;
+
   // The class and what it inherits from, the nearest first.
   std::vector<SymbolId> with_bases(SymbolId type) const;
   std::vector<SymbolId> derived_from(SymbolId type) const;

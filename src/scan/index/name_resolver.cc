@@ -89,7 +89,10 @@ CallGraph::Meaning NameResolver::call(SymbolId unit, std::string_view path) cons
   Meaning found = function(unit, path);
   if (!found.empty()) return found;
   const std::string_view qualifier = before_last(path, "::");
-  if (qualifier.empty()) return type(unit, path);  // a constructor
+  if (qualifier.empty()) {
+    found = inherited(unit, path);
+    return found.empty() ? type(unit, path) : found;  // a constructor
+  }
   return method_of(unit, qualifier, last_name(path));
 }
 
@@ -145,6 +148,31 @@ bool NameResolver::is_only_fitting_class(const Meaning& classes, const Meaning& 
          }) == 1;
 }
 
+const std::vector<SymbolId>& NameResolver::methods_in(SymbolId owner,
+                                                      std::string_view method) const {
+  static const std::vector<SymbolId> none;
+  for (const SymbolId one : graph_.classes_.with_bases(owner)) {
+    if (!spend(1)) break;
+    const std::vector<SymbolId>& methods = index_.methods(index_.qualified_name(one), method);
+    if (!methods.empty()) return methods;
+  }
+  return none;
+}
+
+// A call without an object, in a method: of a class around it, which may inherit it.
+CallGraph::Meaning NameResolver::inherited(SymbolId unit, std::string_view method) const {
+  Meaning found;
+  const std::optional<SymbolId> owner = index_.symbol(unit).owner;
+  if (!owner || index_.symbol(*owner).kind != SymbolKind::kClass || !spend(1)) return found;
+  for (const SymbolId one : methods_in(*owner, method)) {
+    if (one != unit) found.push_back({one, Certainty::kCertain});
+  }
+  if (found.size() > 1) {
+    for (Found& one : found) one.certainty = Certainty::kLikely;
+  }
+  return found;
+}
+
 CallGraph::Meaning NameResolver::method_of(SymbolId unit, std::string_view type,
                                            std::string_view method) const {
   const Meaning classes = classes_of(unit, type);
@@ -153,12 +181,13 @@ CallGraph::Meaning NameResolver::method_of(SymbolId unit, std::string_view type,
     return parameter.empty() ? Meaning() : methods_of_like_named(unit, parameter, method);
   }
   Meaning found;
-  std::set<std::string> seen;  // the methods of a class that is found twice are one
+  std::set<SymbolId> seen;  // specialisations and derived classes have the same ones
   for (const Found& owner : classes) {
-    std::string name = index_.qualified_name(owner.unit);
-    const std::vector<SymbolId>& methods = index_.methods(name, method);
-    if (!spend(1 + methods.size()) || !seen.insert(std::move(name)).second) continue;
-    for (const SymbolId one : methods) found.push_back({one, owner.certainty});
+    const std::vector<SymbolId>& methods = methods_in(owner.unit, method);
+    if (!spend(1 + methods.size())) continue;
+    for (const SymbolId one : methods) {
+      if (seen.insert(one).second) found.push_back({one, owner.certainty});
+    }
   }
   if (is_only_fitting_class(classes, found)) {
     for (Found& one : found) one.certainty = std::min(one.certainty, Certainty::kLikely);

@@ -33,6 +33,9 @@ class NameResolver {
   Meaning method_of(SymbolId unit, std::string_view type, std::string_view method) const;
   Meaning methods_of_like_named(SymbolId unit, std::string_view parameter,
                                 std::string_view method) const;
+  // The methods that a class has or inherits.
+  const std::vector<SymbolId>& methods_in(SymbolId owner, std::string_view method) const;
+  Meaning inherited(SymbolId unit, std::string_view method) const;
   bool is_only_fitting_class(const Meaning& classes, const Meaning& methods) const;
 
   // The classes that a type's name can stand for, through aliases. For a template parameter it is a

@@ -12,7 +12,8 @@
 
 namespace fathom::cpp {
 
-CallGraph::CallGraph(const SymbolIndex& index) : index_(index), units_(index.size()) {}
+CallGraph::CallGraph(const SymbolIndex& index, const ClassTree& classes)
+    : index_(index), classes_(classes), units_(index.size()) {}
 
 SymbolId CallGraph::add(uint32_t file, const CodeUnit& unit) {
   const SymbolId id = unit.kind == UnitKind::kFunction ? index_.function(file, unit.index)

@@ -14,6 +14,7 @@
 #include "scan/cpp/code_unit.h"
 #include "scan/cpp/device_patterns.h"
 #include "scan/facts/code_facts.h"
+#include "scan/index/class_tree.h"
 #include "scan/index/symbol_index.h"
 
 namespace fathom::cpp {
@@ -45,7 +46,7 @@ struct Reach {
 // once, then only read.
 class CallGraph {
  public:
-  explicit CallGraph(const SymbolIndex& index);
+  CallGraph(const SymbolIndex& index, const ClassTree& classes);
 
   // The symbol that it is of. What a function's own code uses is the file's usage.
   SymbolId add(uint32_t file, const CodeUnit& unit);
@@ -108,6 +109,7 @@ class CallGraph {
   const Meaning& meaning(const NameResolver& resolver, SymbolId unit, uint32_t use) const;
 
   const SymbolIndex& index_;
+  const ClassTree& classes_;
   size_t work_of_one_ = 0;   // what following the calls of one function may look at
   size_t units_of_one_ = 0;  // and how many it may reach
   size_t added_ = 0;

@@ -43,7 +43,8 @@ bool is_function(const FunctionNode& node) { return !node.cpp && node.index != k
 }  // namespace
 
 CodeGraph::CodeGraph(const Readings& readings, const PythonNames& names, const PythonTypes& types,
-                     const SymbolIndex& index, const FunctionPlaces& places,
+                     const SymbolIndex& index, const ClassTree& classes,
+                     const FunctionPlaces& places,
                      const std::vector<DependencyFacts>& dependencies)
     : readings_(readings),
       names_(names),
@@ -51,7 +52,7 @@ CodeGraph::CodeGraph(const Readings& readings, const PythonNames& names, const P
       index_(index),
       places_(places),
       calls_(readings, types),
-      cpp_(index),
+      cpp_(index, classes),
       messages_(readings, calls_),
       extensions_(readings),
       ops_(readings, names) {

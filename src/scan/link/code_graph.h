@@ -45,7 +45,7 @@ struct CallerEdge {
 class CodeGraph {
  public:
   CodeGraph(const Readings& readings, const PythonNames& names, const PythonTypes& types,
-            const SymbolIndex& index, const FunctionPlaces& places,
+            const SymbolIndex& index, const ClassTree& classes, const FunctionPlaces& places,
             const std::vector<DependencyFacts>& dependencies);
 
   // Where a request goes on. `before`: the Python functions on the way there, the nearest first.

@@ -10,7 +10,7 @@ namespace {
 
 // A call that may mean more functions says nothing about the others.
 constexpr size_t kMaxMeant = 4;
-constexpr size_t kMostBases = 8, kMostDerived = 24, kMostClasses = 4;
+constexpr size_t kMostMethods = 24, kMostClasses = 4;
 
 // "MaskMode MASK_MODE = kNone" → MASK_MODE
 std::string_view last_word(std::string_view parameter) {
@@ -19,26 +19,16 @@ std::string_view last_word(std::string_view parameter) {
   return space == std::string_view::npos ? parameter : parameter.substr(space + 1);
 }
 
-// "public ns::Base<T>" → "ns::Base"
-std::string_view base_name(std::string_view written) {
-  const size_t space = written.find_last_of(" \t", written.find('<'));
-  if (space != std::string_view::npos) written.remove_prefix(space + 1);
-  return written.substr(0, written.find('<'));
-}
-
 }  // namespace
 
-CppCalls::CppCalls(const SymbolIndex& index) : index_(index) {
+CppCalls::CppCalls(const SymbolIndex& index, const ClassTree& classes)
+    : index_(index), classes_(classes) {
   uint32_t files = 0;
   for (uint32_t i = 0; i < index.size(); ++i) {
     const Symbol& symbol = index.symbol({i});
     files = std::max(files, symbol.file + 1);
     if (symbol.kind == SymbolKind::kHostFunction && symbol.defined)
       by_name_[symbol.name].push_back({i});
-    if (symbol.kind != SymbolKind::kClass) continue;
-    for (const SymbolId base : bases_of({i})) {
-      if (base != SymbolId{i}) derived_[base].push_back({i});
-    }
   }
   for (uint32_t file = 0; file < files; ++file) {
     for (const cpp::Field& field : index.code(file).usage->fields)
@@ -80,8 +70,13 @@ std::vector<CppStep> CppCalls::calls_of(const FunctionNode& function,
   const auto& references = index_.code(caller.file).usage->references;
   if (caller.index >= references.size()) return out;
   for (const cpp::Reference& call : references[caller.index]) {
-    if (call.kind == cpp::ReferenceKind::kType || !by_name_.contains(last_name(call.name)))
+    const std::string_view name = last_name(call.name);
+    if (call.kind == cpp::ReferenceKind::kType) continue;
+    if (!by_name_.contains(name)) {
+      // Engine engine(…): an alias has the constructors of what it stands for.
+      if (!index_.named(name, SymbolKind::kAlias).empty()) add_constructors(call, from, out);
       continue;
+    }
     if (call.kind == cpp::ReferenceKind::kMember) {
       add_member(call, from, out);
       continue;
@@ -119,14 +114,12 @@ void CppCalls::add_member(const cpp::Reference& call, SymbolId from,
 // The constructors that `Type name;` and `Type(…)` run; false: it names no class that has one.
 bool CppCalls::add_constructors(const cpp::Reference& call, SymbolId from,
                                 std::vector<CppStep>& out) const {
-  const std::string_view name = last_name(call.name);
-  if (index_.named(name, SymbolKind::kClass).empty()) return false;
   const Symbol& caller = index_.symbol(from);
-  const std::vector<Candidate>& meant =
-      index_.resolve(call.name, {caller.file, caller.scope}, SymbolKind::kClass);
+  const std::vector<Candidate> meant =
+      classes_.classes_of(call.name, {caller.file, caller.scope});
   bool found = false;
   for (size_t i = 0; i < meant.size() && meant.size() <= kMostClasses; ++i) {
-    const Ids own = methods_of(meant[i].symbol, name);
+    const Ids own = methods_of(meant[i].symbol, index_.symbol(meant[i].symbol).name);
     const Certainty several = own.size() == 1 ? Certainty::kCertain : Certainty::kLikely;
     for (const SymbolId id : own) {
       found = true;
@@ -186,43 +179,6 @@ bool CppCalls::are_specialisations(const Ids& functions) const {
          });
 }
 
-std::vector<SymbolId> CppCalls::bases_of(SymbolId type) const {
-  Ids out;
-  const Symbol& symbol = index_.symbol(type);
-  for (const std::string& base : index_.code(symbol.file).cpp->classes[symbol.index].bases) {
-    const std::string_view name = base_name(base);
-    if (index_.named(last_name(name), SymbolKind::kClass).empty()) continue;
-    for (const Candidate& one :
-         index_.resolve(name, {symbol.file, symbol.scope}, SymbolKind::kClass)) {
-      if (one.certainty != Certainty::kUnsure) out.push_back(one.symbol);
-    }
-  }
-  return out;
-}
-
-std::vector<SymbolId> CppCalls::with_bases(SymbolId type) const {
-  Ids out = {type};
-  for (size_t i = 0; i < out.size() && out.size() < kMostBases; ++i) {
-    for (const SymbolId base : bases_of(out[i])) {
-      if (!contains(out, base)) out.push_back(base);
-    }
-  }
-  return out;
-}
-
-std::vector<SymbolId> CppCalls::derived_from(SymbolId type) const {
-  Ids out = {type};
-  for (size_t i = 0; i < out.size() && out.size() <= kMostDerived; ++i) {
-    const auto found = derived_.find(out[i]);
-    if (found == derived_.end()) continue;
-    for (const SymbolId one : found->second) {
-      if (!contains(out, one)) out.push_back(one);
-    }
-  }
-  out.erase(out.begin());
-  return out;
-}
-
 std::vector<SymbolId> CppCalls::methods_of(SymbolId type, std::string_view method) const {
   constexpr size_t kMostTwins = 24;
   Ids all, own;
@@ -249,7 +205,7 @@ std::optional<std::pair<std::string, uint32_t>> CppCalls::field_type(std::string
   const std::vector<Candidate>& meant =
       index_.resolve(caller.scope, {caller.file}, SymbolKind::kClass);
   for (size_t i = 0; i < meant.size() && meant.size() <= kMostClasses; ++i) {
-    for (const SymbolId id : with_bases(meant[i].symbol)) {
+    for (const SymbolId id : classes_.with_bases(meant[i].symbol)) {
       const std::string scope = index_.qualified_name(id);
       const uint32_t file = index_.symbol(id).file;
       const auto found = fields_.find({scope, name, file});
@@ -276,18 +232,16 @@ std::optional<std::vector<CppStep>> CppCalls::methods(const cpp::Reference& call
     std::tie(declared, file) = *field;
   }
   if (declared.starts_with("std::")) return std::vector<CppStep>();
-  if (index_.named(last_name(declared), SymbolKind::kClass).empty()) return std::nullopt;
-  const std::vector<Candidate>& meant =
-      index_.resolve(declared, {file, caller.scope}, SymbolKind::kClass);
+  const std::vector<Candidate> meant = classes_.classes_of(declared, {file, caller.scope});
   if (meant.empty() || meant.size() > kMostClasses) return std::nullopt;
   std::vector<CppStep> out;
   for (const Candidate& one : meant) {
     Ids found;
-    for (const SymbolId id : with_bases(one.symbol)) {
+    for (const SymbolId id : classes_.with_bases(one.symbol)) {
       if (found.empty()) found = methods_of(id, last_name(call.name));
     }
     const size_t own = found.size();
-    for (const SymbolId id : derived_from(one.symbol)) {
+    for (const SymbolId id : classes_.derived_from(one.symbol)) {
       for (const SymbolId method : methods_of(id, last_name(call.name))) found.push_back(method);
     }
     // Which class's it is, or which overload, is decided when it runs or by types.
@@ -297,7 +251,7 @@ std::optional<std::vector<CppStep>> CppCalls::methods(const cpp::Reference& call
     for (const SymbolId id : found)
       out.push_back({id, call.line, std::max(one.certainty, several)});
   }
-  if (out.size() > kMostDerived) return std::vector<CppStep>();
+  if (out.size() > kMostMethods) return std::vector<CppStep>();
   return out;
 }
 

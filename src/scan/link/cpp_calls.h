@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "scan/index/class_tree.h"
 #include "scan/index/function_places.h"
 #include "scan/index/symbol_index.h"
 
@@ -26,7 +27,7 @@ struct CppStep {
 // or as a variable of its class, by what that class inherits, and what derived classes override.
 class CppCalls {
  public:
-  explicit CppCalls(const SymbolIndex& index);
+  CppCalls(const SymbolIndex& index, const ClassTree& classes);
 
   // `unit`: the sources that the function is compiled with, whose includes can define what the
   // function's own file only declares; empty: not known.
@@ -53,10 +54,6 @@ class CppCalls {
 
   // None: whose object it is, is not known. Empty: another library's.
   std::optional<std::vector<CppStep>> methods(const cpp::Reference& call, SymbolId from) const;
-  Ids bases_of(SymbolId type) const;
-  // The class and what it inherits from, the nearest first.
-  Ids with_bases(SymbolId type) const;
-  Ids derived_from(SymbolId type) const;
   // The methods of this very class: another one of its name is defined where its header is seen.
   Ids methods_of(SymbolId type, std::string_view method) const;
   // The type of an object that a function of a class uses, and the file that declares it.
@@ -64,10 +61,10 @@ class CppCalls {
                                                              SymbolId from) const;
 
   const SymbolIndex& index_;
+  const ClassTree& classes_;
   std::unordered_map<std::string_view, Ids> by_name_;  // host functions with a body
   // By class, name and the file that both stand in.
   std::map<std::tuple<std::string_view, std::string_view, uint32_t>, std::string_view> fields_;
-  std::map<SymbolId, Ids> derived_;
 };
 
 }  // namespace fathom

@@ -13,12 +13,13 @@ namespace {
 
 class EvidenceLinker {
  public:
-  EvidenceLinker(const Readings& readings, const SymbolIndex& index, const FunctionPlaces& places)
+  EvidenceLinker(const Readings& readings, const SymbolIndex& index, const ClassTree& classes,
+                 const FunctionPlaces& places)
       : readings_(readings),
         index_(index),
         places_(places),
         accesses_(readings, index.includes(), places),
-        graph_(index),
+        graph_(index, classes),
         hits_(index.size()),
         told_(index.size()) {
     for (uint32_t file = 0; file < readings.files.size(); ++file) {
@@ -128,9 +129,9 @@ class EvidenceLinker {
 
 }  // namespace
 
-void link_evidence(const Readings& readings, const SymbolIndex& index, const FunctionPlaces& places,
-                   Kernels& kernels, std::vector<FunctionCall>& calls) {
-  EvidenceLinker linker(readings, index, places);
+void link_evidence(const Readings& readings, const SymbolIndex& index, const ClassTree& classes,
+                   const FunctionPlaces& places, Kernels& kernels, std::vector<FunctionCall>& calls) {
+  EvidenceLinker linker(readings, index, classes, places);
   for (size_t i = 0; i < kernels.facts.size(); ++i) {
     if (!kernels.symbols[i]) continue;
     linker.add_to(kernels.facts[i], *kernels.symbols[i]);
