@@ -62,7 +62,9 @@ class KernelLinker {
         const std::vector<Candidate>& meant = index_.resolve(one.name, {file}, SymbolKind::kKernel);
         for (size_t i = 0; i < meant.size() && meant.size() <= kMostTwins; ++i) {
           const auto kernel = kernel_of_.find(meant[i].symbol.value);
-          if (kernel != kernel_of_.end() && graph_.edges_to(kernel->second).empty())
+          // What the file does not see, it cannot mean: a variable is called so.
+          if (kernel != kernel_of_.end() && meant[i].sight != Sight::kUnseen &&
+              graph_.edges_to(kernel->second).empty())
             taken.push_back({kernel->second, {file, one.line}});
         }
       }
