@@ -198,10 +198,16 @@ class FileReader {
       readings_.readings[file].found_kernels = cpp::find_julia_kernels(text_of(file));
       return;
     }
+    FileReading& reading = readings_.readings[file];
+    if (language == Language::kRust) {
+      cpp::RustKernels found = cpp::find_rust_kernels(text_of(file));
+      reading.found_kernels = std::move(found.kernels);
+      reading.found_launches = std::move(found.launches);
+      return;
+    }
     if (!is_c_family(language) && language != Language::kJinja) return;
     const std::string text = cpp_text(file);
     const cpp::TokenList source = tokens_of(file, text);
-    FileReading& reading = readings_.readings[file];
     reading.cpp = cpp::find_definitions(source, {});
     reading.found_kernels = cpp::find_sycl_kernels(source, reading.cpp);
     add_found(cpp::find_kernels_in_strings(source), reading);

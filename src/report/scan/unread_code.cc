@@ -48,6 +48,8 @@ std::string_view kind_words(KernelKind kind) {
       return "HLSL compute";
     case KernelKind::kJulia:
       return "Julia";
+    case KernelKind::kRust:
+      return "Rust";
     case KernelKind::kString:
       return "CUDA-in-string";
     default:

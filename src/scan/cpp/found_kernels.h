@@ -42,6 +42,17 @@ std::vector<FoundKernel> find_sycl_kernels(const TokenList& source, const Defini
 // Functions of Julia that @cuda and its like launch in the same file, and those that @kernel marks.
 std::vector<FoundKernel> find_julia_kernels(std::string_view text);
 
+// A launch of a kernel that is called so, in this file or another.
+struct NamedLaunch {
+  std::string name, via, grid, function;
+  uint32_t line = 0;
+};
+struct RustKernels {
+  std::vector<FoundKernel> kernels;
+  std::vector<NamedLaunch> launches;
+};
+RustKernels find_rust_kernels(std::string_view text);
+
 // Kernels in string literals: CUDA for NVRTC, and the languages above. Literals that stand side by
 // side are one text. OpenCL C that a macro makes a string of, too.
 std::vector<FoundKernel> find_kernels_in_strings(const TokenList& source);

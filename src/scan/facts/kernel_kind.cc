@@ -41,6 +41,7 @@ constexpr std::array kKinds = {
     KindName{KernelKind::kGlsl, "glsl"},
     KindName{KernelKind::kHlsl, "hlsl"},
     KindName{KernelKind::kJulia, "julia"},
+    KindName{KernelKind::kRust, "rust"},
 };
 
 }  // namespace

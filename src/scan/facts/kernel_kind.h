@@ -35,7 +35,8 @@ enum class KernelKind : uint8_t {
   kWgsl,
   kGlsl,
   kHlsl,
-  kJulia
+  kJulia,
+  kRust
 };
 
 // "cuda", "triton": as facts, tables and data files call it (fact_names.cc).

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <string_view>
 
 #include "scan/facts/code_names.h"
 
 namespace fathom {
 namespace {
 
-void add_found(const cpp::FoundKernel& found, uint32_t file, KernelGraph& graph) {
+KernelGraph::Kernel add_found(const cpp::FoundKernel& found, uint32_t file, KernelGraph& graph) {
   KernelFacts kernel;
   kernel.name = found.name;
   kernel.scope = found.scope;
@@ -20,7 +22,7 @@ void add_found(const cpp::FoundKernel& found, uint32_t file, KernelGraph& graph)
   kernel.parameters = found.parameters;
   kernel.attributes = found.attributes;
   const KernelGraph::Kernel id = graph.add(KernelFamily::kByPlace, std::move(kernel), false);
-  if (found.via.empty()) return;
+  if (found.via.empty()) return id;
   KernelLauncher launcher;
   const bool elsewhere = found.launch_line != 0;
   launcher.at = {file, elsewhere ? found.launch_line : found.line_name};
@@ -29,6 +31,19 @@ void add_found(const cpp::FoundKernel& found, uint32_t file, KernelGraph& graph)
   launcher.via = found.via;
   launcher.grid = found.grid;
   graph.launch(id, std::move(launcher));
+  return id;
+}
+
+void add_launch(const cpp::NamedLaunch& launch, uint32_t file, Certainty certainty,
+                KernelGraph::Kernel kernel, KernelGraph& graph) {
+  KernelLauncher launcher;
+  launcher.at = {file, launch.line};
+  launcher.line_last = launch.line;
+  launcher.function = launch.function;
+  launcher.via = launch.via;
+  launcher.grid = launch.grid;
+  launcher.certainty = certainty;
+  graph.launch(kernel, std::move(launcher));
 }
 
 bool is_hip_header(std::string_view include) {
@@ -61,9 +76,22 @@ bool is_runtime_call(std::string_view name, std::string_view runtime) {
 }  // namespace
 
 void add_found_kernels(const Readings& readings, KernelGraph& graph) {
+  std::vector<std::pair<const cpp::NamedLaunch*, uint32_t>> others;  // of other files' kernels
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    std::map<std::string_view, KernelGraph::Kernel> own;
     for (const cpp::FoundKernel& found : readings.readings[file].found_kernels)
-      add_found(found, file, graph);
+      own.try_emplace(found.name, add_found(found, file, graph));
+    for (const cpp::NamedLaunch& launch : readings.readings[file].found_launches) {
+      const auto here = own.find(launch.name);
+      if (here != own.end())
+        add_launch(launch, file, Certainty::kCertain, here->second, graph);
+      else
+        others.emplace_back(&launch, file);
+    }
+  }
+  for (const auto& [launch, file] : others) {
+    if (const auto* only = graph.only(launch->name, KernelFamily::kByPlace))
+      add_launch(*launch, file, Certainty::kLikely, *only, graph);
   }
 }
 

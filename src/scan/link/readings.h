@@ -28,6 +28,7 @@ struct FileReading {
   cpp::Definitions cpp;
   cpp::Usage usage;
   std::vector<cpp::FoundKernel> found_kernels;                // known by their place alone
+  std::vector<cpp::NamedLaunch> found_launches;               // of such kernels
   std::vector<std::vector<cpp::LocalValue>> launch_values;    // of each of usage.launches
   std::vector<std::vector<cpp::LocalValue>> argument_values;  // the same, of their arguments
   std::vector<std::vector<std::string>> launch_conditions;    // the same: what leads to them
