@@ -101,20 +101,11 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   using Analysis = std::vector<Finding> (*)(const Assessment&);
   // The only list of analyses.
   static constexpr Analysis kAnalyses[] = {
-      analyses::idle_time,
-      analyses::exposed_communication,
-      analyses::small_collectives,
-      analyses::unfused_attention,
-      analyses::fusible_chains,
-      analyses::tiny_products,
-      analyses::image_layout,
-      analyses::low_efficiency,
-      analyses::short_kernels,
-      analyses::recompute,
-      analyses::kernel_limits,
-      analyses::patterns,
-      analyses::cpu_time,
-      analyses::repeated_reductions,
+      analyses::idle_time,         analyses::exposed_communication, analyses::small_collectives,
+      analyses::unfused_attention, analyses::fusible_chains,        analyses::tiny_products,
+      analyses::image_layout,      analyses::low_efficiency,        analyses::short_kernels,
+      analyses::recompute,         analyses::kernel_limits,         analyses::patterns,
+      analyses::cpu_time,          analyses::repeated_reductions,
   };
   std::vector<Finding> all;
   for (Analysis analysis : kAnalyses) {

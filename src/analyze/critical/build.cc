@@ -1,7 +1,7 @@
 // Builds the graph of waits: works of streams, segments of threads, then both in one order of time.
 #include <algorithm>
-#include <span>
 #include <array>
+#include <span>
 #include <tuple>
 
 #include "analyze/critical/graph.h"

@@ -32,8 +32,7 @@ std::vector<Candidate> ClassTree::classes_of(std::string_view written, const Nam
     const std::vector<Candidate>& classes = meant(SymbolKind::kClass);
     const std::vector<Candidate>& aliases = meant(SymbolKind::kAlias);
     const auto nearness = [](const Candidate& one) { return std::pair(one.sight, one.fit); };
-    if (aliases.size() != 1 ||
-        (!classes.empty() && nearness(classes[0]) <= nearness(aliases[0]))) {
+    if (aliases.size() != 1 || (!classes.empty() && nearness(classes[0]) <= nearness(aliases[0]))) {
       std::vector<Candidate> out = classes;
       for (Candidate& one : out) one.certainty = std::max(one.certainty, certainty);
       return out;

@@ -44,8 +44,7 @@ bool is_function(const FunctionNode& node) { return !node.cpp && node.index != k
 
 CodeGraph::CodeGraph(const Readings& readings, const PythonNames& names, const PythonTypes& types,
                      const SymbolIndex& index, const ClassTree& classes,
-                     const FunctionPlaces& places,
-                     const std::vector<DependencyFacts>& dependencies)
+                     const FunctionPlaces& places, const std::vector<DependencyFacts>& dependencies)
     : readings_(readings),
       names_(names),
       types_(types),

@@ -115,8 +115,7 @@ void CppCalls::add_member(const cpp::Reference& call, SymbolId from,
 bool CppCalls::add_constructors(const cpp::Reference& call, SymbolId from,
                                 std::vector<CppStep>& out) const {
   const Symbol& caller = index_.symbol(from);
-  const std::vector<Candidate> meant =
-      classes_.classes_of(call.name, {caller.file, caller.scope});
+  const std::vector<Candidate> meant = classes_.classes_of(call.name, {caller.file, caller.scope});
   bool found = false;
   for (size_t i = 0; i < meant.size() && meant.size() <= kMostClasses; ++i) {
     const Ids own = methods_of(meant[i].symbol, index_.symbol(meant[i].symbol).name);

@@ -130,7 +130,8 @@ class EvidenceLinker {
 }  // namespace
 
 void link_evidence(const Readings& readings, const SymbolIndex& index, const ClassTree& classes,
-                   const FunctionPlaces& places, Kernels& kernels, std::vector<FunctionCall>& calls) {
+                   const FunctionPlaces& places, Kernels& kernels,
+                   std::vector<FunctionCall>& calls) {
   EvidenceLinker linker(readings, index, classes, places);
   for (size_t i = 0; i < kernels.facts.size(); ++i) {
     if (!kernels.symbols[i]) continue;

@@ -18,6 +18,7 @@ inline CodeEvidence evidence_of(const cpp::PatternHit& hit, uint32_t file, std::
 // What each C++ kernel does, from all the device code that it reaches across files; and the calls
 // of that code, of launchers and of host functions with evidence of their own.
 void link_evidence(const Readings& readings, const SymbolIndex& index, const ClassTree& classes,
-                   const FunctionPlaces& places, Kernels& kernels, std::vector<FunctionCall>& calls);
+                   const FunctionPlaces& places, Kernels& kernels,
+                   std::vector<FunctionCall>& calls);
 
 }  // namespace fathom
