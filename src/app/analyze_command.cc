@@ -98,7 +98,7 @@ OutputPlace local_place(const AnalyzeArguments& a) {
                             : fs::path(a.output.out);
   std::string subject = a.traces[0];
   for (const std::string& part : {a.place.container, a.place.host}) {
-    if (!part.empty()) subject = part + ":" + subject;
+    if (!part.empty()) subject.insert(0, ":").insert(0, part);
   }
   return {path, {"analyze", subject, scope_text(a.scope, a.reading.max_size)}, a.output.force};
 }

@@ -15,7 +15,7 @@ void* recorded_call(void* target, uint32_t probe, std::string_view name, uint32_
 bool is_recorded_call(const void* address);
 
 // Where files are made; without it nothing is recorded.
-void set_call_directory(std::string_view directory);
+void set_call_directory(std::string_view text);
 
 // In the child of a fork: it is another process from here on. Not each way to fork tells it.
 void forked();

@@ -77,7 +77,7 @@ char* page_near(const CodeRange& code) {
 void write_jump(char* place, void* target) {
   constexpr unsigned char kJump[6] = {0xff, 0x25, 0, 0, 0, 0};
   std::memcpy(place, kJump, sizeof kJump);
-  std::memcpy(place + sizeof kJump, &target, sizeof target);
+  std::memcpy(place + sizeof kJump, static_cast<const void*>(&target), sizeof target);
 }
 
 void write_distance(uintptr_t place, int32_t distance) {

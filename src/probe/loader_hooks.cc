@@ -104,8 +104,7 @@ void look_once() {
   is_looking = true;
   try {
     look_at_objects();
-  } catch (...) {
-    // Out of memory: the program must not notice.
+  } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory, which the program must not notice
   }
   is_looking = false;
 }

@@ -114,13 +114,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     send(answer_(request));
   }
 
-  void refuse(int status, std::string text) {
+  void refuse(int status, std::string_view text) {
     keep_ = false;
     is_head_ = false;
     HttpAnswer refusal;
     refusal.status = status;
     refusal.headers = {{"Content-Type", "text/plain; charset=utf-8"}};
-    refusal.body = std::move(text);
+    refusal.body = text;
     send(std::move(refusal));
   }
 

@@ -45,6 +45,6 @@ class ServedReports {
 };
 
 // The reports that an argument names: a report directory, or a directory of them.
-Result<std::vector<ServedReport>> reports_below(const std::string& directory);
+Result<std::vector<ServedReport>> reports_below(const std::string& given);
 
 }  // namespace fathom
