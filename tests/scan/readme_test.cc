@@ -91,6 +91,13 @@ TEST(Readme, ALineOfLinksIsNoDescription) {
   const ReadmeFacts sentence =
       read_readme("# Thing\n<p>Thing makes numbers for <a href=\"./all.md\">all of them</a></p>\n");
   EXPECT_EQ(sentence.first_paragraph, "Thing makes numbers for all of them");
+  const ReadmeFacts broken = read_readme(
+      "# Thing\n<p>\n<b>A set of tools for numbers in\n<a href=\"./all.md\">all of them</a></b>\n"
+      "<p>\n");
+  EXPECT_EQ(broken.first_paragraph, "A set of tools for numbers in all of them");
+  const ReadmeFacts beside = read_readme(
+      "# Thing\n<p>A set of tools for all numbers</p>\n<a href=\"./all.md\">All of it</a>\n");
+  EXPECT_EQ(beside.first_paragraph, "A set of tools for all numbers");
 }
 
 TEST(Readme, AboutComesBeforeNews) {

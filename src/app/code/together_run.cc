@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/code/code_commands.h"
+#include "app/commands.h"
 #include "session/code/together.h"
 #include "session/report_place.h"
 

@@ -439,9 +439,11 @@ class ReadmeReader {
       return;
     }
     // <div><a href="README_fr.md">En français</a></div>: links on a line of HTML of their own.
-    if (is_links_alone(content)) return end_paragraph();
+    if (is_links_alone(content) && !is_in_sentence_) return end_paragraph();
     if (items_ > 0 || (paragraph_.ends_with(':') && last_line_ + 1 < line)) end_paragraph();
     last_line_ = line;
+    const char last = content.back();
+    is_in_sentence_ = last == ',' || (last >= 'a' && last <= 'z');
     if (paragraph_.empty()) paragraph_line_ = line;
     words_ += words_beside_links(content);
     if (paragraph_.size() >= kMaxParagraph) return;
@@ -483,6 +485,7 @@ class ReadmeReader {
       keep_best(true);
     paragraph_.clear();
     words_ = items_ = 0;
+    is_in_sentence_ = false;
   }
 
   // What stands under the title is worth more than what is said of installing it; what is under
@@ -517,6 +520,7 @@ class ReadmeReader {
   size_t words_ = 0;               // of the paragraph, beside its links
   size_t items_ = 0;               // of a list that goes on with it
   uint32_t last_line_ = 0;         // of the paragraph
+  bool is_in_sentence_ = false;    // that line ends within one
   int worth_ = 0;                  // of the paragraph that is kept
   bool in_code_ = false;           // the line before is code by its indentation
   std::set<std::string> defined_;  // names of links whose addresses stand elsewhere
