@@ -5,12 +5,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include "targets.h"
 
 namespace {
 
-const fathom::fuzz::Target* chosen = nullptr;
+using fathom::fuzz::Target;
+
+const Target* chosen = nullptr;
+
+void choose(std::span<const Target> targets, const char* name) {
+  for (const Target& target : targets)
+    if (name != nullptr && std::strcmp(target.name, name) == 0) chosen = &target;
+}
 
 // CPU time, so that a busy machine makes no findings: libFuzzer's own limit is one of the clock.
 void limit_cpu(long seconds) {
@@ -29,8 +37,10 @@ void end_slow_input(int /*signal*/) {
 // FATHOM_FUZZ_TARGET names the target: libFuzzer keeps the arguments for itself.
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
   const char* name = std::getenv("FATHOM_FUZZ_TARGET");
-  for (const fathom::fuzz::Target& target : fathom::fuzz::kTargets)
-    if (name != nullptr && std::strcmp(target.name, name) == 0) chosen = &target;
+  choose(fathom::fuzz::kScanTargets, name);
+#ifndef FATHOM_FUZZ_SCAN_ONLY
+  choose(fathom::fuzz::kOtherTargets, name);
+#endif
   if (chosen != nullptr) {
     fathom::fuzz::whole_one_in = fathom::fuzz::kFuzzedWholeOneIn;
     std::signal(SIGPROF, end_slow_input);

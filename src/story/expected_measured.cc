@@ -126,9 +126,14 @@ class KernelComparer {
         kernel_, {context_.name, context_.launch.grid, context_.launch.block, op_values_},
         parameters_);
     if (sites.empty()) {
-      out_.not_comparable = kernel_.launchers.empty()
-                                ? "no launch site found in the code"
-                                : "no launch site in the code fits the measured grid and block";
+      // Where code only takes the kernel's address, nothing tells its grid and block.
+      const bool is_seen =
+          std::ranges::any_of(kernel_.launchers, [](const KernelLauncher& launcher) {
+            return launcher.certainty != Certainty::kUnsure;
+          });
+      out_.not_comparable = is_seen
+                                ? "no launch site in the code fits the measured grid and block"
+                                : "no launch site with a known grid and block found in the code";
       return;
     }
     const Parameters types = parameters_.types_only();
