@@ -59,11 +59,13 @@ class KernelTables {
  public:
   KernelTables(const Code& code, Definitions& out) : code_(code), out_(out) {}
 
+  // auto table = std::array {…}, too.
   void read(size_t name) {
     size_t open = name + 1;
     while (code_.is(open, "[") && code_.brackets.closed(open)) open = code_.past(open);
-    if (open == name + 1) return;
-    if (code_.is(open, "=")) ++open;
+    const bool array = open > name + 1;
+    if (code_.is(open, "=")) open = past_type(open + 1);
+    else if (!array) return;
     if (!code_.is(open, "{") || !code_.brackets.closed(open)) return;
     table_ = code_.source.at(name);
     expanded_.clear();
@@ -71,6 +73,12 @@ class KernelTables {
   }
 
  private:
+  // Past `std::array<K, 2>` in front of a {.
+  size_t past_type(size_t at) const {
+    const Path type = path_from(code_, at, code_.source.size());
+    return type.valid() ? type.all.last : at;
+  }
+
   void add_names(const Code& in, size_t first, size_t last, bool expands) {
     for (size_t i = first; i < last && left_ > 0; ++i) {
       if (!in.source.is_name(i) || is_keyword(in.source.at(i)) || in.is(i + 1, "::")) continue;
@@ -78,18 +86,23 @@ class KernelTables {
       if (!in.is(i + 1, "(")) {
         out_.returned_names.emplace_back(table_, path_name(in, path_before(in, i + 1)));
       } else if (expands && expanded_.insert(in.source.at(i)).second) {
-        add_expansion(in.source.at(i));
+        add_expansion(in.source.at(i), in.source.tokens[i].line);
       }
     }
   }
 
-  void add_expansion(std::string_view name) {
+  void add_expansion(std::string_view name, uint32_t line) {
     if (macros_.empty()) {
       for (const Macro& macro : out_.macros) macros_.emplace(macro.name, &macro);
     }
-    const auto found = macros_.find(name);
-    if (found == macros_.end()) return;
-    const TokenList body = lex(found->second->body);
+    // The last of its definitions so far: such macros are defined anew for each table.
+    const Macro* meant = nullptr;
+    const auto [first, last] = macros_.equal_range(name);
+    for (auto at = first; at != last; ++at) {
+      if (at->second->line <= line) meant = at->second;
+    }
+    if (meant == nullptr) return;
+    const TokenList body = lex(meant->body);
     const Brackets brackets(body);
     add_names({body, brackets}, 0, body.size(), false);
   }
@@ -98,7 +111,7 @@ class KernelTables {
   Definitions& out_;
   std::string table_;
   std::set<std::string_view> expanded_;
-  std::map<std::string_view, const Macro*> macros_;
+  std::multimap<std::string_view, const Macro*> macros_;
   size_t left_ = kMostInTables;
 };
 
@@ -113,7 +126,7 @@ void find_handed_kernels(const Code& code, Definitions& out) {
   for (size_t i = 0; i + 1 < code.source.size(); ++i) {
     while (next < functions.size() && functions[next].body_first <= i) around = next++;
     if (!around || i > functions[*around].body_last) {
-      if (code.source.is_name(i) && code.is(i + 1, "[")) tables.read(i);
+      if (code.source.is_name(i) && (code.is(i + 1, "[") || code.is(i + 1, "="))) tables.read(i);
       continue;
     }
     const Function& function = functions[*around];

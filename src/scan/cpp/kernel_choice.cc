@@ -40,6 +40,7 @@ class Chooser {
     if (!path.valid()) return;
     const std::string_view name = code.source.at(path.names.back());
     if (path.all.last < expression.last) {
+      if (code.is(path.all.last, "{")) return named_in(code, {path.all.last, expression.last});
       // A local lambda's name, or a function's; a list's.
       if (code.is(path.all.last, "(") && !variable(place, name, steps)) called(name);
       if (code.is(path.all.last, "[") && !variable(place, name, steps)) chosen_elsewhere(name);

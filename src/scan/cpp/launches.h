@@ -26,9 +26,8 @@ bool calls_parameter(const Macro& macro);
 // Adds what functions return and which parameters they hand on: kernels, perhaps.
 void find_handed_kernels(const Code& code, Definitions& out);
 
-// The kernels that host functions take by their address.
-std::vector<TakenKernel> find_taken_kernels(const Code& code,
-                                            const std::vector<Function>& functions,
+// The kernels that host functions and macros take by their address.
+std::vector<TakenKernel> find_taken_kernels(const Code& code, const Definitions& definitions,
                                             const KnownNames& known);
 
 // The functions and classes of a file that launch what they are given.

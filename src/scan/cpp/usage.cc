@@ -151,7 +151,7 @@ Usage find_usage(const Code& code, const Definitions& definitions, const KnownNa
   for (const Alias& alias : definitions.aliases)
     usage.alias_types.push_back(class_behind(code, alias));
   find_opened_namespaces(code, usage);
-  usage.kernels_taken = find_taken_kernels(code, definitions.functions, known);
+  usage.kernels_taken = find_taken_kernels(code, definitions, known);
   usage.kernels_named = find_named_kernels(source, definitions, known);
   for (const Launch& launch : usage.launches) {
     for (const std::string& kernel : launch.kernels) usage.kernels_named.emplace(last_name(kernel));
