@@ -88,32 +88,20 @@ struct Target {
 };
 // The readers of a scan are a program of their own too, which is built in half the time.
 inline constexpr Target kScanTargets[] = {
-    {"cpp_source", cpp_source},
-    {"python_source", python_source},
-    {"jinja_source", jinja_source},
-    {"ignore_rules", ignore_rules},
-    {"git_index", git_index},
-    {"manifests", manifests},
-    {"markdown", markdown},
-    {"repository", repository},
+    {"cpp_source", cpp_source},     {"python_source", python_source},
+    {"jinja_source", jinja_source}, {"ignore_rules", ignore_rules},
+    {"git_index", git_index},       {"manifests", manifests},
+    {"markdown", markdown},         {"repository", repository},
 };
 inline constexpr Target kOtherTargets[] = {
-    {"kineto_json", kineto_json},
-    {"trace_database", trace_database},
-    {"rocprof_trace", rocprof_trace},
-    {"capture_chunks", capture_chunks},
-    {"compressed", compressed},
-    {"store_file", store_file},
-    {"ncu_counters", ncu_counters},
-    {"rocprof_counters", rocprof_counters},
-    {"platform_file", platform_file},
-    {"log_lines", log_lines},
-    {"process_records", process_records},
-    {"rpc_messages", rpc_messages},
-    {"request_targets", request_targets},
-    {"plan_file", plan_file},
-    {"suite_file", suite_file},
-    {"fleet_files", fleet_files},
+    {"kineto_json", kineto_json},         {"trace_database", trace_database},
+    {"rocprof_trace", rocprof_trace},     {"capture_chunks", capture_chunks},
+    {"compressed", compressed},           {"store_file", store_file},
+    {"ncu_counters", ncu_counters},       {"rocprof_counters", rocprof_counters},
+    {"platform_file", platform_file},     {"log_lines", log_lines},
+    {"process_records", process_records}, {"rpc_messages", rpc_messages},
+    {"request_targets", request_targets}, {"plan_file", plan_file},
+    {"suite_file", suite_file},           {"fleet_files", fleet_files},
 };
 
 }  // namespace fathom::fuzz

@@ -199,7 +199,8 @@ Nanos nanos_from(double seconds) {
 std::string percent_text(double share) { return fmt::format("{:.1f} %", share * 100); }
 
 std::string percent_range_text(double least, double most) {
-  const std::string from = fmt::format("{:.1f}", least * 100), to = percent_text(most);
+  const std::string from = fmt::format("{:.1f}", least * 100);
+  std::string to = percent_text(most);
   if (from + " %" == to) return to;
   return from == "0.0" ? "up to " + to : fmt::format("{}–{}", from, to);
 }

@@ -90,7 +90,7 @@ bool wants_command(const CLI::App& app, const CLI::ParseError& error) {
 
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   if (const std::optional<std::string> unknown = unknown_name(app)) return *unknown;
-  const std::string text = error.what();
+  std::string text = error.what();
   if (is_error(error, CLI::ExitCodes::ArgumentMismatch) && text.ends_with(" missing"))
     return text.substr(0, text.find(':')) + " needs a value";  // "--out: 1 required TEXT missing"
   // "Could not convert: --quiet = maybe": words are checked by rules of ours, flags are not.

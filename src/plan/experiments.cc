@@ -210,7 +210,7 @@ class ExperimentWriter {
     if (set.empty()) return;
     const char* option = draft_.may_use("--counters") ? "--counters" : "--ncu";
     if (!draft_.may_use(option)) {
-      draft_.plan.left_out.push_back(
+      draft_.plan.left_out.emplace_back(
           "hardware counters: the goal rules them out; the hardware table stays unmeasured");
       return;
     }

@@ -121,28 +121,28 @@ std::optional<Filled> fill(std::string_view pattern, const std::vector<GoalWord>
   filled.words = i - at;
   return filled;
 }
-void add_constraint(std::string_view kind, const Filled& filled, std::string words, ReadGoal& out) {
+void add_constraint(std::string_view kind, const Filled& filled, const std::string& words,
+                    ReadGoal& out) {
   auto& list = out.reading.constraints;
   if (kind == "time") {
     const double seconds = filled.number * filled.unit_seconds;
     if (!(seconds > 0 && seconds <= kLongestBudget)) {
-      out.impossible.push_back(std::move(words));
+      out.impossible.push_back(words);
       return;
     }
     out.seconds = seconds;
-    list.push_back({ConstraintKind::kTime, std::move(words), fmt::format("{}", *out.seconds)});
+    list.push_back({ConstraintKind::kTime, words, fmt::format("{}", *out.seconds)});
   } else if (kind == "accuracy") {
-    list.push_back({ConstraintKind::kAccuracy, std::move(words), fmt::format("{}", filled.number)});
+    list.push_back({ConstraintKind::kAccuracy, words, fmt::format("{}", filled.number)});
   } else if (kind == "accuracy exact") {  // source text: a kind of data/plan/constraints.tsv
-    list.push_back({ConstraintKind::kAccuracy, std::move(words), "0"});
+    list.push_back({ConstraintKind::kAccuracy, words, "0"});
   } else if (kind == "tool") {
-    list.push_back({ConstraintKind::kTool, std::move(words), filled.tool});
+    list.push_back({ConstraintKind::kTool, words, filled.tool});
     for (const auto& row : read_tsv(plan_tools_tsv, 3)) {
       if (row[0] != filled.tool) continue;
       for (const std::string_view option : split(row[2], ' ')) out.left_out.emplace_back(option);
     }
-  }
-  if (kind == "gpus" && filled.number >= 1 && filled.number <= 1e6) {
+  } else if (kind == "gpus" && filled.number >= 1 && filled.number <= 1e6) {
     out.gpus = static_cast<int64_t>(filled.number);
     list.push_back({ConstraintKind::kGpuCount, words, std::to_string(*out.gpus)});
   }
@@ -153,7 +153,7 @@ void add_constraint(std::string_view kind, const Filled& filled, std::string wor
     out.platform = filled.platform.name;
   }
   if (kind == "hardware")
-    list.push_back({ConstraintKind::kHardware, std::move(words),
+    list.push_back({ConstraintKind::kHardware, words,
                     filled.platform.name.empty() ? filled.platform.said : filled.platform.name});
 }
 

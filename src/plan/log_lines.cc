@@ -56,7 +56,7 @@ Format read_format(std::string_view text, bool braces, bool percents) {
       const std::string_view shape = colon == std::string_view::npos ? "" : field.substr(colon + 1);
       const bool number =
           !shape.empty() && std::string_view("defgn%").find(shape.back()) != std::string_view::npos;
-      format.fields.push_back(number ? (shape.back() == 'd' ? "{int}" : "{float}") : "{}");
+      format.fields.emplace_back(number ? (shape.back() == 'd' ? "{int}" : "{float}") : "{}");
       format.literals.emplace_back();
       i = end - 1;
     } else if (percents && c == '%' && i + 1 < text.size()) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "plan/experiment_parts.h"
+#include "plan/goal_words.h"
 #include "plan/plan_metrics.h"
 #include "plan/sweeps.h"
 

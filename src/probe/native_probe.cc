@@ -73,7 +73,7 @@ bool may_be(std::string_view mangled, std::string_view wanted) {
     size_t end = 0;
     while (end < wanted.size() && is_word_character(wanted[end])) ++end;
     const std::string_view word = wanted.substr(0, end);
-    const bool is_written = word.size() > 0 && word != "std" && !word.starts_with("operator");
+    const bool is_written = !word.empty() && word != "std" && !word.starts_with("operator");
     const bool is_std = word == "std";  // what follows may be abbreviated: Ss, Sa
     if (is_written && mangled.find(word) == std::string_view::npos) return false;
     if (is_std || end >= wanted.size() || wanted[end] != ':') return true;

@@ -1,12 +1,12 @@
 #include "record/exit_guard.h"
 
 #include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 namespace fathom::record {
 namespace {

@@ -24,7 +24,7 @@ Recorder* started() {
 }  // namespace
 
 // CUDA_INJECTION64_PATH: when the driver is initialized.
-FATHOM_EXPORTED int InitializeInjection() {
+FATHOM_EXPORTED int InitializeInjection() {  // NOLINT(readability-identifier-naming)
   try {
     started();
   } catch (...) {
@@ -34,6 +34,7 @@ FATHOM_EXPORTED int InitializeInjection() {
 }
 
 // NVTX_INJECTION64_PATH: at the program's first use of NVTX.
+// NOLINTNEXTLINE(readability-identifier-naming)
 FATHOM_EXPORTED int InitializeInjectionNvtx2(void* get_export_table) {
   try {
     Recorder* recorder = started();

@@ -335,8 +335,8 @@ void PcSampler::take_all(Context& context) {
 void PcSampler::drain(uint64_t devices) {
   std::unique_lock lock(mutex_);
   // By index: callbacks may add to the list meanwhile.
-  for (size_t i = 0; i < contexts_.size(); ++i) {
-    Context& context = *contexts_[i];
+  for (const auto& one : contexts_) {
+    Context& context = *one;
     const bool has_run = context.device < 64 && (devices >> context.device & 1) != 0;
     if (!has_run || context.ended || context.busy) continue;
     context.busy = true;
@@ -356,8 +356,8 @@ void PcSampler::end(Context& context) {
 
 void PcSampler::context_ends(void* which) {
   std::unique_lock lock(mutex_);
-  for (size_t i = 0; i < contexts_.size(); ++i) {
-    Context& context = *contexts_[i];
+  for (const auto& one : contexts_) {
+    Context& context = *one;
     if (context.context != which || context.ended) continue;
     context.ended = true;
     if (!claim(context, lock)) return;
@@ -374,8 +374,8 @@ void PcSampler::finish() {
   released_.wait_for(lock, kLongestClaim, [this] { return starting_ == 0; });
   if (finished_) return;
   finished_ = true;
-  for (size_t i = 0; i < contexts_.size(); ++i) {
-    Context& context = *contexts_[i];
+  for (const auto& one : contexts_) {
+    Context& context = *one;
     if (context.ended) continue;
     context.ended = true;
     if (!claim(context, lock)) continue;

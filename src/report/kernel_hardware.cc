@@ -62,7 +62,7 @@ std::string needs_text(const TestedHypothesis& tested) {
 }
 
 std::string gain_cell(const TestedHypothesis& tested) {
-  const std::string range = gain_text(tested);
+  std::string range = gain_text(tested);
   if (!range.empty()) return range;
   if (tested.best) return "none";
   std::string out = "not known";

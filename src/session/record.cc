@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <fstream>
@@ -289,7 +289,7 @@ Status count_kernels(const RecordRequest& request, const fs::path& directory,
   const ProgramEnd end = TRY(run_watched(program));
   for (std::string& note : read_notes(second)) result.notes.push_back(std::move(note));
   if (end.status != result.status) {
-    result.notes.push_back(
+    result.notes.emplace_back(
         "the program ended in another way when it ran again for the counters; they may be "
         "incomplete");
   }

@@ -64,7 +64,7 @@ std::string steps_text(const Names& names) {
   std::vector<std::string> shown;
   for (size_t i = 0; i < names.size(); ++i) {
     if (names.size() > kShown && i == kShown - 2) {
-      shown.push_back("…");
+      shown.emplace_back("…");
       i = names.size() - 1;
     }
     shown.push_back(fmt::format("{} {}", i, cut_to_bytes(names[i], 200)));

@@ -36,7 +36,7 @@ void CostColumns::add(const std::optional<Cost>& cost) {
 
 void RateColumns::declare(std::initializer_list<std::string_view> suffixes) {
   for (std::string_view suffix : suffixes) {
-    columns_.push_back({suffix, &table_.real_column(with_suffix(name_, suffix))});
+    columns_.emplace_back(suffix, &table_.real_column(with_suffix(name_, suffix)));
   }
 }
 

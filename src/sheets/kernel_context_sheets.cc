@@ -1,6 +1,7 @@
 // Kernels with what is known of them in words and tables: kernels.csv, hypotheses.csv.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/utf8.h"

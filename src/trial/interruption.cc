@@ -1,11 +1,11 @@
 #include "trial/interruption.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 
 namespace fathom {
 namespace {

@@ -62,7 +62,8 @@ using RowList = std::vector<uint16_t>;
 class RowsOfNames {
  public:
   explicit RowsOfNames(const EventStore& store) : store_(store) {
-    for (uint16_t i = 0; i < expensive_rows().size(); ++i) {
+    const auto rows = static_cast<uint16_t>(expensive_rows().size());
+    for (uint16_t i = 0; i < rows; ++i) {
       for (std::string_view name : expensive_rows()[i].names) {
         if (name.starts_with("kernel:")) {
           kernels_.emplace_back(name.substr(7), i);

@@ -115,7 +115,7 @@ PatternInput::PatternInput(const Assessment& assessment)
     compute_units_ = platform->compute_units;
   }
   for (const GpuProperties& gpu : events.metadata().gpus) {
-    if (!compute_units_ && gpu.multiprocessors) compute_units_ = *gpu.multiprocessors;
+    if (!compute_units_) compute_units_ = gpu.multiprocessors;
   }
 }
 

@@ -91,7 +91,7 @@ class Matching {
         const RankCollective& c = rank.collectives[i];
         ++out_.runs;
         if (is_between_two(c)) {
-          pairs_.push_back({r, i});
+          pairs_.emplace_back(r, i);
           continue;
         }
         const uint32_t g = number_of[c.group];

@@ -203,7 +203,8 @@ Table members_sheet(const RankComparison& c) {
   size_t rows = 0;
   for (const CollectiveWait& wait : c.waits) {
     const auto members = c.matches.members_of(c.matches.all[wait.matched]);
-    if ((rows += members.size()) > kMostMemberRows) break;
+    rows += members.size();
+    if (rows > kMostMemberRows) break;
     const std::vector<Nanos> waits = member_waits(c.ranks, c.matches, c.clocks, wait);
     for (size_t i = 0; i < members.size(); ++i) {
       const RankCollective& own = c.ranks[members[i].rank].collectives[members[i].collective];

@@ -144,7 +144,7 @@ Status ablate_suite(const AblateArguments& a, const Terminal& terminal, ExitCode
   const Status done = ablation.run(show_step, &shown);
   if (shown.is_terminal && !a.quiet) std::fputs("\r\033[K", stderr);
   // What is finished is shown also where the rest failed.
-  const Status written = show_study(a, terminal, ablation, request.out, code);
+  Status written = show_study(a, terminal, ablation, request.out, code);
   if (!done.ok() && ablation.was_interrupted()) {
     complain(done.error().message);
     code = static_cast<ExitCode>(130);

@@ -15,7 +15,7 @@ constexpr size_t kWidestCell = 72;
 std::string shown(const Column& column, size_t row) {
   if (!column.known(row)) return "";
   if (column.is_text()) return shortened(screen_safe(column.text(row)), kWidestCell);
-  const std::string exact = column.cell(row);
+  std::string exact = column.cell(row);
   if (exact.find_first_of(".e") == std::string::npos) return exact;
   return fmt::format("{:.6g}", column.number(row));
 }

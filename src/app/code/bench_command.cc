@@ -97,7 +97,7 @@ ExitCode run_bench(const BenchArguments& a, const Terminal& terminal) {
     request.recorded_runs = std::stoll(a.recorded);
     if (a.counters) {
       request.record_options.push_back("--counters=" + counter_set(*a.counters));
-      request.record_options.push_back("--replay");
+      request.record_options.emplace_back("--replay");
     }
   }
   bool shows_progress = terminal.error_is_terminal && !a.quiet;

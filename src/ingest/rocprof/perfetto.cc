@@ -289,10 +289,10 @@ class PerfettoTrace {
     ++slices_;
     if (slice.args.begin && slice.args.end) {
       add(slice, slice.args.begin, slice.args.end);
-      open_[slice.track].push_back({});
+      open_[slice.track].emplace_back();
       return;
     }
-    open_[slice.track].push_back(slice);
+    open_[slice.track].emplace_back(slice);
   }
 
   void end(const Slice& slice) {

@@ -100,7 +100,7 @@ std::optional<Moved> telling_move(const std::vector<Moved>& expected,
   for (const TestedHypothesis& one : tested) {
     if (one.verdict != Verdict::kConfirmed) continue;
     for (const std::string_view name : one.hypothesis->evidence) {
-      const Moved moved = moved_value(name, &before, &after);
+      Moved moved = moved_value(name, &before, &after);
       if (std::abs(size_of(moved)) > kLeastMove) return moved;
     }
   }

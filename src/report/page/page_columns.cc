@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace fathom {
 namespace {
@@ -96,8 +97,7 @@ std::string row_overview(std::span<const PageEvent> events, int64_t length) {
     }
     for (const size_t category : used) filled[category] = 0;
     used.clear();
-    levels[open] =
-        static_cast<char>(std::clamp<int>(static_cast<int>(sum / part * 255 + 0.5), 1, 255));
+    levels[open] = static_cast<char>(std::clamp(std::lround(sum / part * 255), 1L, 255L));
     categories[open] = static_cast<char>(most);
   };
   for (const PageEvent& e : events) {

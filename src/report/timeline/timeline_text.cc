@@ -150,7 +150,7 @@ std::string row_text(const std::vector<TimelineCell>& cells, bool color) {
   for (const TimelineCell& cell : cells) {
     const auto level = cell.filled <= 0
                            ? size_t{0}
-                           : std::clamp<size_t>(static_cast<size_t>(cell.filled * 8 + 0.5), 1, 8);
+                           : static_cast<size_t>(std::clamp(std::lround(cell.filled * 8), 1L, 8L));
     std::string colour;
     if (!cell.letter.empty())
       colour = fmt::format("38;5;16;48;5;{}", cell.colour);

@@ -119,7 +119,7 @@ void add_limits(std::string& out, const std::vector<KernelContext>& kernels) {
     } else {
       const auto untested =
           std::ranges::count(kernel.tested, Verdict::kUntested, &TestedHypothesis::verdict);
-      cells.push_back("none confirmed");
+      cells.emplace_back("none confirmed");
       cells.push_back(untested == 0 ? std::string()
                                     : fmt::format("{} untested: counters are missing",
                                                   counted(static_cast<uint64_t>(untested),

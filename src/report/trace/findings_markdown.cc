@@ -16,7 +16,7 @@ namespace {
 // One md_row; cells are markdown already.
 std::string header(const std::vector<std::string>& names, std::string_view alignment) {
   std::vector<std::string> rules;
-  for (char side : alignment) rules.push_back(side == 'r' ? "--:" : ":--");
+  for (char side : alignment) rules.emplace_back(side == 'r' ? "--:" : ":--");
   return md_row(names) + md_row(rules);
 }
 
@@ -60,14 +60,14 @@ std::string goes_with_text(const Finding& f) {
   if (f.with_it < kWorthAWord) return {};
   std::vector<std::string_view> parts;
   const GoesWith& with = f.goes_with;
-  if (with.gradients) parts.push_back("the gradients of these ops");
-  if (with.beside) parts.push_back("memory-bound ops beside them");
-  if (with.between) parts.push_back("the rest of the loop");
-  if (with.functions) parts.push_back("the rest of the function");
-  if (with.code_before) parts.push_back("the host's code for the wait");
-  if (with.short_kernels) parts.push_back("short kernels that fewer launches merge");
-  if (with.launches) parts.push_back("launches");
-  parts.push_back("the model's error");
+  if (with.gradients) parts.emplace_back("the gradients of these ops");
+  if (with.beside) parts.emplace_back("memory-bound ops beside them");
+  if (with.between) parts.emplace_back("the rest of the loop");
+  if (with.functions) parts.emplace_back("the rest of the function");
+  if (with.code_before) parts.emplace_back("the host's code for the wait");
+  if (with.short_kernels) parts.emplace_back("short kernels that fewer launches merge");
+  if (with.launches) parts.emplace_back("launches");
+  parts.emplace_back("the model's error");
   return fmt::format("The upper end is above the finding's own {} because it includes: {}.",
                      micros_text(f.time), fmt::join(parts, ", "));
 }

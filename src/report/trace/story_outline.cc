@@ -109,94 +109,12 @@ std::vector<int> event_ranks(const StoryPhase& phase) {
   return ranks;
 }
 
-}  // namespace
-
-std::string story_phases_text(const RunStory& story, const NameStyle& name) {
-  std::string out;
-  const auto is_other = [](const StoryPhase& phase) { return phase.kind == PhaseKind::kOther; };
-  if (std::ranges::all_of(story.phases, is_other)) return out;
-  for (const StoryPhase& phase : story.phases) {
-    const std::string title = phase.kind == PhaseKind::kNamed
-                                  ? name(fit_name(phase.name))
-                                  : std::string(phase_kind_name(phase.kind));
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", title,
-                       story_percent(100 * ratio(phase.busy + phase.idle, story.total)));
-  }
-  return out;
+void add_lines(std::vector<StoryNode>& to, const std::vector<StoryLine>& lines,
+               const NameStyle& name, bool with_evidence) {
+  for (const StoryLine& line : lines) to.push_back(node_of(line, name, with_evidence));
 }
 
-std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& name,
-                                        bool with_evidence) {
-  std::vector<StorySection> out;
-  const auto add_lines = [&](std::vector<StoryNode>& to, const std::vector<StoryLine>& lines) {
-    for (const StoryLine& line : lines) to.push_back(node_of(line, name, with_evidence));
-  };
-  const auto title_of = [&](const StoryPhase& phase) {
-    const std::string kind(story.has_timeline ? phase_kind_name(phase.kind) : "counted kernels");
-    if (phase.name.empty() || phase.name == kind) return kind;
-    return phase.kind == PhaseKind::kNamed || phase.name.starts_with(kind)
-               ? name(phase.name)
-               : fmt::format("{} ({})", kind, name(phase.name));
-  };
-  out.push_back({"EXECUTION STORY", name(story.title), {}});
-  if (!story.selection.empty()) out.back().after += fmt::format(" ({})", name(story.selection));
-  if (story.recorded.count > 0) {
-    out.back().after +=
-        fmt::format(": its steady state, {} of {}", story_time(story.total.micros()),
-                    story_time(story.recorded.micros()));
-  }
-  add_lines(out.back().nodes, story.configuration);
-  for (size_t p = 0; p < story.phases.size(); ++p) {
-    const StoryPhase& phase = story.phases[p];
-    for (const StoryTransition& transition : story.transitions) {
-      if (transition.to != p) continue;
-      StorySection section{
-          "TRANSITION",
-          fmt::format("{} → {}", title_of(story.phases[transition.from]), title_of(phase)),
-          {}};
-      add_lines(section.nodes, transition.lines);
-      out.push_back(std::move(section));
-    }
-    const Nanos time = phase.busy + phase.idle;
-    std::string after = title_of(phase);
-    if (story.total.count > 0) {
-      after += fmt::format(": {}, {} of the {}", story_time(time.micros()),
-                           story_percent(100 * ratio(time, story.total)),
-                           story.recorded.count > 0 ? "steady state"
-                           : story.has_timeline     ? "recording"
-                                                    : "counted time");
-    }
-    if (phase.evidence != PhaseEvidence::kNone)
-      after += fmt::format(" (found by {})", phase_evidence_name(phase.evidence));
-    StorySection section{fmt::format("PHASE {}", p + 1), std::move(after), {}};
-    add_lines(section.nodes, phase.lines);
-    // The count of what is left out stands behind the events.
-    std::vector<StoryNode> last;
-    if (!phase.lines.empty() && phase.lines.back().kind == StoryLineKind::kMoreBlocks) {
-      last.push_back(std::move(section.nodes.back()));
-      section.nodes.pop_back();
-    }
-    const std::vector<int> ranks = event_ranks(phase);
-    for (size_t i = 0; i < phase.events.size(); ++i) {
-      const StoryEvent& event = phase.events[i];
-      StoryNode node = node_of(event.what, name, with_evidence);
-      const std::string at =
-          story.has_timeline ? fmt::format(" +{}", story_time(event.at.micros())) : "";
-      node.text = fmt::format("T{}{}  {}", i, at, node.text);
-      add_lines(node.below, event.lines);
-      node.rank = ranks[i];
-      section.nodes.push_back(std::move(node));
-    }
-    for (StoryNode& node : last) section.nodes.push_back(std::move(node));
-    out.push_back(std::move(section));
-  }
-  for (const StoryKernel& kernel : story.kernels) {
-    StorySection section{"KERNEL", name(kernel.name), {}};
-    add_lines(section.nodes, kernel.lines);
-    for (size_t i = 0; i < section.nodes.size(); ++i)
-      section.nodes[i].rank = rank_in_kernel(kernel.lines[i], &kernel == story.kernels.data());
-    out.push_back(std::move(section));
-  }
+StorySection summary_section(const RunStory& story, const NameStyle& name, bool with_evidence) {
   StorySection summary{"SUMMARY", {}, {}};
   if (story.phases.size() + story.more_phases > 0 && story.has_timeline) {
     const std::string rest =
@@ -217,7 +135,7 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
   const auto add_part = [&](std::string_view title, const std::vector<StoryLine>& lines) {
     if (lines.empty()) return;
     StoryNode node{std::string(title), {}, {}, {}, StoryNode::kKept};
-    add_lines(node.below, lines);
+    add_lines(node.below, lines, name, with_evidence);
     summary.nodes.push_back(std::move(node));
   };
   add_part("Hotspots", story.hotspots);
@@ -227,7 +145,98 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
   add_part(is_host ? "Counters over time" : "Hardware insight", story.insights);
   add_part("Actionable", story.actions);
   add_part("Missing", story.missing);
-  out.push_back(std::move(summary));
+  return summary;
+}
+
+}  // namespace
+
+std::string story_phases_text(const RunStory& story, const NameStyle& name) {
+  std::string out;
+  const auto is_other = [](const StoryPhase& phase) { return phase.kind == PhaseKind::kOther; };
+  if (std::ranges::all_of(story.phases, is_other)) return out;
+  for (const StoryPhase& phase : story.phases) {
+    const std::string title = phase.kind == PhaseKind::kNamed
+                                  ? name(fit_name(phase.name))
+                                  : std::string(phase_kind_name(phase.kind));
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", title,
+                       story_percent(100 * ratio(phase.busy + phase.idle, story.total)));
+  }
+  return out;
+}
+
+std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& name,
+                                        bool with_evidence) {
+  std::vector<StorySection> out;
+  const auto add_all = [&](std::vector<StoryNode>& to, const std::vector<StoryLine>& lines) {
+    add_lines(to, lines, name, with_evidence);
+  };
+  const auto title_of = [&](const StoryPhase& phase) {
+    std::string kind(story.has_timeline ? phase_kind_name(phase.kind) : "counted kernels");
+    if (phase.name.empty() || phase.name == kind) return kind;
+    return phase.kind == PhaseKind::kNamed || phase.name.starts_with(kind)
+               ? name(phase.name)
+               : fmt::format("{} ({})", kind, name(phase.name));
+  };
+  out.push_back({"EXECUTION STORY", name(story.title), {}});
+  if (!story.selection.empty()) out.back().after += fmt::format(" ({})", name(story.selection));
+  if (story.recorded.count > 0) {
+    out.back().after +=
+        fmt::format(": its steady state, {} of {}", story_time(story.total.micros()),
+                    story_time(story.recorded.micros()));
+  }
+  add_all(out.back().nodes, story.configuration);
+  for (size_t p = 0; p < story.phases.size(); ++p) {
+    const StoryPhase& phase = story.phases[p];
+    for (const StoryTransition& transition : story.transitions) {
+      if (transition.to != p) continue;
+      StorySection section{
+          "TRANSITION",
+          fmt::format("{} → {}", title_of(story.phases[transition.from]), title_of(phase)),
+          {}};
+      add_all(section.nodes, transition.lines);
+      out.push_back(std::move(section));
+    }
+    const Nanos time = phase.busy + phase.idle;
+    std::string after = title_of(phase);
+    if (story.total.count > 0) {
+      after += fmt::format(": {}, {} of the {}", story_time(time.micros()),
+                           story_percent(100 * ratio(time, story.total)),
+                           story.recorded.count > 0 ? "steady state"
+                           : story.has_timeline     ? "recording"
+                                                    : "counted time");
+    }
+    if (phase.evidence != PhaseEvidence::kNone)
+      after += fmt::format(" (found by {})", phase_evidence_name(phase.evidence));
+    StorySection section{fmt::format("PHASE {}", p + 1), std::move(after), {}};
+    add_all(section.nodes, phase.lines);
+    // The count of what is left out stands behind the events.
+    std::vector<StoryNode> last;
+    if (!phase.lines.empty() && phase.lines.back().kind == StoryLineKind::kMoreBlocks) {
+      last.push_back(std::move(section.nodes.back()));
+      section.nodes.pop_back();
+    }
+    const std::vector<int> ranks = event_ranks(phase);
+    for (size_t i = 0; i < phase.events.size(); ++i) {
+      const StoryEvent& event = phase.events[i];
+      StoryNode node = node_of(event.what, name, with_evidence);
+      const std::string at =
+          story.has_timeline ? fmt::format(" +{}", story_time(event.at.micros())) : "";
+      node.text = fmt::format("T{}{}  {}", i, at, node.text);
+      add_all(node.below, event.lines);
+      node.rank = ranks[i];
+      section.nodes.push_back(std::move(node));
+    }
+    for (StoryNode& node : last) section.nodes.push_back(std::move(node));
+    out.push_back(std::move(section));
+  }
+  for (const StoryKernel& kernel : story.kernels) {
+    StorySection section{"KERNEL", name(kernel.name), {}};
+    add_all(section.nodes, kernel.lines);
+    for (size_t i = 0; i < section.nodes.size(); ++i)
+      section.nodes[i].rank = rank_in_kernel(kernel.lines[i], &kernel == story.kernels.data());
+    out.push_back(std::move(section));
+  }
+  out.push_back(summary_section(story, name, with_evidence));
   return out;
 }
 

@@ -198,7 +198,7 @@ class SummarySentence : LineWords {
   }
 
   std::string missing() const {
-    const std::string command(l_.name(0));
+    std::string command(l_.name(0));
     switch (l_.topic) {
       case Topic::kCounters:
         return fmt::format("SM, tensor and DRAM % are not measured: {}", command);

@@ -172,7 +172,7 @@ std::string first_place(const Summary::Found& f) {
 // Names out of the trace may fill a screen and are cut; the sentence around them is not.
 std::string shown_title(const Summary::Found& f) {
   constexpr size_t kMost = 110, kName = 60;
-  const std::string title = screen_safe(f.title), subject = screen_safe(f.subject);
+  std::string title = screen_safe(f.title), subject = screen_safe(f.subject);
   if (screen_width(title) <= kMost) return title;
   const size_t at = subject.empty() ? std::string::npos : title.find(subject);
   if (at == std::string::npos) return title;

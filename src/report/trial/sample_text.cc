@@ -59,7 +59,7 @@ std::string measured_text(double value, std::string_view unit) {
 }
 
 std::string median_text(const SampleSummary& summary, std::string_view unit) {
-  const std::string median = measured_text(summary.p50, unit);
+  std::string median = measured_text(summary.p50, unit);
   if (!summary.interval) return median;
   return fmt::format("{} [{}, {}]", median, measured_text(summary.interval->low, unit),
                      measured_text(summary.interval->high, unit));

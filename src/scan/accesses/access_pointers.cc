@@ -15,7 +15,8 @@ std::string array_name(std::string text) {
 }  // namespace
 
 // A pointer that nothing but its use shows to be one.
-AccessWalker::Value AccessWalker::pointer_from(uint32_t id, const Value& base, std::string type) {
+AccessWalker::Value AccessWalker::pointer_from(uint32_t id, const Value& base,
+                                               const std::string& type) {
   Value out;
   Pointer pointer;
   pointer.array = array_name(node(id).kind == CodeKind::kDeclarator ? node(id).text : source(id));

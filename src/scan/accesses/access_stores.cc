@@ -52,7 +52,7 @@ const AccessWalker::Pointer* AccessWalker::referred(uint32_t id) const {
   return refers ? &*known->second.refers : nullptr;
 }
 
-AccessWalker::Value AccessWalker::read_through(Pointer pointer, uint32_t id) {
+AccessWalker::Value AccessWalker::read_through(const Pointer& pointer, uint32_t id) {
   access(pointer, AccessKind::kRead, id);
   if (is_real_type(pointer.type)) return real_number();
   Value where;
@@ -117,7 +117,7 @@ void AccessWalker::rename(const std::string& name, Value stored, bool compound) 
 
 AccessWalker::Value AccessWalker::assign_value(uint32_t id) {
   const CodeNode& at = node(id);
-  const Value right = value(at.children[1]);
+  Value right = value(at.children[1]);
   if (at.text == "=") {
     store(at.children[0], right, false);
     return right;

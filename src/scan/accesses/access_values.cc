@@ -311,7 +311,8 @@ AccessWalker::Value AccessWalker::unary_value(uint32_t id) {
 
 AccessWalker::Value AccessWalker::binary_value(uint32_t id) {
   const CodeNode& at = node(id);
-  const Value left = value(at.children[0]), right = value(at.children[1]);
+  const Value left = value(at.children[0]);
+  Value right = value(at.children[1]);
   if (at.text == ",") return right;
   return arithmetic_value(at, left, right);
 }
@@ -382,11 +383,11 @@ AccessWalker::Value AccessWalker::conditional_value(uint32_t id) {
   const size_t before = guards_.size(), depth = conditions_.size(), first = sites_.size();
   const bool only_bounds = guard(at.children[0], true);
   if (!only_bounds) conditions_.push_back(condition_of(at.children[0], true));
-  const Value yes = value(at.children[1]);
+  Value yes = value(at.children[1]);
   drop_guards(guards_.size() - before);
   const size_t middle = sites_.size();
   if (!only_bounds) conditions_.back() = condition_of(at.children[0], false);
-  const Value no = value(at.children[2]);
+  Value no = value(at.children[2]);
   conditions_.resize(depth);
   if (!only_bounds) join_branches(sites_, out_.accesses, first, middle, depth);
   if (yes.pointer) return yes;

@@ -144,12 +144,12 @@ class AccessWalker {
   // what reading it gives.
   std::optional<Value> bound_to(uint32_t id);
   const Pointer* referred(uint32_t id) const;
-  Value read_through(Pointer pointer, uint32_t id);
+  Value read_through(const Pointer& pointer, uint32_t id);
   void rename(const std::string& name, Value stored, bool compound);
   Value computed(std::string name, const std::vector<const Value*>& inputs, bool loaded,
                  std::optional<Polynomial> end = std::nullopt);
   Value real_number() const;
-  Value pointer_from(uint32_t id, const Value& base, std::string type);
+  Value pointer_from(uint32_t id, const Value& base, const std::string& type);
   static Pointer moved(Pointer pointer, const Polynomial& by);
   bool is_real_type(std::string_view type) const;
 

@@ -110,10 +110,10 @@ std::optional<Polynomial> IndexSpace::extent(Symbol symbol) const {
     if (facts.single) return Polynomial::constant(1);
     Polynomial inputs;
     for (const Symbol input : facts.inputs) inputs = inputs + Polynomial::symbol(input);
-    const auto count = footprint(inputs);
+    auto count = footprint(inputs);
     // min(n - 1, …) takes no more values than that.
     if (facts.limit && is_uniform(*facts.limit)) {
-      const Polynomial most = *facts.limit + Polynomial::constant(1);
+      Polynomial most = *facts.limit + Polynomial::constant(1);
       if (!count || count->covers(most)) return most;
     }
     return count;
@@ -121,7 +121,7 @@ std::optional<Polynomial> IndexSpace::extent(Symbol symbol) const {
   const auto range = span(symbol);
   if (!range) return std::nullopt;
   const Polynomial by = step(symbol);
-  const auto count = facts.single ? range : range->divided_by(by);
+  auto count = facts.single ? range : range->divided_by(by);
   if (!count || facts.single || facts.kind != Kind::kLoop || is_uniform(facts.value)) return count;
   // Threads that start side by side and together fill a part of each step skip the rest of it.
   const auto filled = span_of(facts.value);

@@ -49,7 +49,7 @@ std::optional<std::string> IndexSpace::lane_text_of(Symbol symbol) const {
       return lane_text_of(facts.value);
     case Kind::kDivided:
     case Kind::kRemainder: {
-      const auto of_value = lane_text_of(facts.value);
+      auto of_value = lane_text_of(facts.value);
       if (!of_value || *of_value == "0") return of_value;
       return "((" + *of_value + ") " + (facts.kind == Kind::kDivided ? "/" : "%") + " (" +
              text(facts.divisor) + "))";
@@ -103,7 +103,7 @@ std::optional<Polynomial> IndexSpace::lane_stride(Symbol symbol) const {
     case Kind::kRemainder:
       return lane_stride(facts.value);
     case Kind::kDivided: {
-      const auto of_value = lane_stride(facts.value);
+      auto of_value = lane_stride(facts.value);
       if (!of_value || of_value->is_zero()) return of_value;
       const auto divisor = facts.divisor.as_constant();
       // Neighbours share the quotient where the divisor is a warp or more; names such as C and

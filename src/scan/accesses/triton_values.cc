@@ -66,7 +66,7 @@ TritonWalker::Value TritonWalker::value(NodeId id) {
       return inner;
     }
     case NodeKind::kAttribute: {
-      const Value inner = value(tree_.child(id));
+      Value inner = value(tree_.child(id));
       if (inner.real) return inner;
       Value out;
       out.number = Polynomial::symbol(space_.uniform(written(id)));

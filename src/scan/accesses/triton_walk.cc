@@ -305,7 +305,7 @@ bool TritonWalker::may_break(NodeId body) {
 }
 
 std::string TritonWalker::flag_text(NodeId test, bool holds) const {
-  const std::string none;
+  std::string none;
   const auto name_of = [&](NodeId id) {
     if (tree_.kind(id) == NodeKind::kNumber) return written(id);
     if (tree_.kind(id) != NodeKind::kName) return none;

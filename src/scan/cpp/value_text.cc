@@ -141,7 +141,7 @@ std::string written_text(const Code& code, Range range) {
 
 std::string value_text(const Place& place, Range expression) {
   const Code& code = place.code;
-  const std::string written = written_text(code, expression);
+  std::string written = written_text(code, expression);
   if (expression.last != expression.first + 1 || !code.source.is_name(expression.first)) {
     return written;
   }

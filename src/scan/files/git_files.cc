@@ -191,9 +191,12 @@ std::vector<Submodule> read_gitmodules(std::string_view text) {
     const std::string_view key = without_blanks_around(line.substr(0, equals));
     std::string value(without_blanks_around(line.substr(equals + 1)));
     while (value.size() > 1 && value.ends_with('/')) value.pop_back();
-    if (key == "path") modules.back().path = std::move(value);
-    if (key == "url") modules.back().url = std::move(value);
-    if (key == "branch") modules.back().branch = std::move(value);
+    if (key == "path")
+      modules.back().path = std::move(value);
+    else if (key == "url")
+      modules.back().url = std::move(value);
+    else if (key == "branch")
+      modules.back().branch = std::move(value);
   }
   std::erase_if(modules, [](const Submodule& module) { return module.path.empty(); });
   return modules;

@@ -268,7 +268,7 @@ class Walk {
     unused_rules_.tell("list of ignored files is long: " + limits,
                        "lists of ignored files are long: " + limits, notes);
     if (budget_.is_spent()) {
-      notes.push_back(
+      notes.emplace_back(
           "the .gitignore patterns take too long to match: wildcard patterns were not applied to "
           "all "
           "files");

@@ -103,8 +103,7 @@ void SymbolIndex::find_owners() {
     const auto found = classes.try_emplace(qualified_name({i}), Namesakes{{i}, {}}).first;
     found->second.last_of_file[symbols_[i].file] = {i};
   }
-  for (uint32_t i = 0; i < symbols_.size(); ++i) {
-    Symbol& one = symbols_[i];
+  for (auto& one : symbols_) {
     const auto found = one.scope.empty() ? classes.end() : classes.find(std::string(one.scope));
     if (found == classes.end()) continue;
     // A method defined outside its class may stand in another file than that.

@@ -41,7 +41,7 @@ class ArgparseReader {
   bool adds_argument(NodeId call) const {
     const NodeId callee = tree_.child(call);
     if (tree_.kind(callee) == NodeKind::kAttribute) return tree_.extra(callee) == "add_argument";
-    return tree_.kind(callee) == NodeKind::kName && aliases_.count(tree_.name(callee)) != 0;
+    return tree_.kind(callee) == NodeKind::kName && aliases_.contains(tree_.name(callee));
   }
 
   // add = parser.add_argument
@@ -261,13 +261,13 @@ std::vector<ParsedClass> find_parsed_classes(const Outline& outline) {
       out.push_back(std::move(*wrapped));
       continue;
     }
-    const bool by_name = kByName.count(last) != 0;
+    const bool by_name = kByName.contains(last);
     const bool may_be_path = tree.kind(callee) == NodeKind::kName ||
                              is_one_of(last, {"cli", "parse", "Fire", "CLI", "run"}) ||
                              last.ends_with("entrypoint");
     if (!by_name && !may_be_path) continue;
     const std::string path = outline.path(callee);
-    if (!by_name && kByPath.count(path) == 0) continue;
+    if (!by_name && !kByPath.contains(path)) continue;
     const CallArguments arguments = outline.arguments(site.node);
     const NodeId first = arguments.find(0, "dataclass_types");
     std::vector<NodeId> classes = {first};

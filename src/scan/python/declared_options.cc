@@ -88,7 +88,7 @@ class TyperReader {
       const std::string_view last = outline_.last_name(callee);
       if (last != "command" && last != "callback") continue;
       if (tree_.kind(callee) != NodeKind::kAttribute) continue;
-      if (apps.count(tree_.source(tree_.child(callee))) == 0) continue;
+      if (!apps.contains(tree_.source(tree_.child(callee)))) continue;
       if (const auto function = decorated_function(outline_, site.node))
         commands_.insert(*function);
     }
@@ -107,7 +107,7 @@ class TyperReader {
     NodeId declared = typer_declaration(outline_, value);
     const bool in_default = declared != 0;
     if (declared == 0) declared = typer_declaration(outline_, annotation);
-    if (declared == 0 && commands_.count(function) == 0) return;
+    if (declared == 0 && !commands_.contains(function)) return;
 
     Option option;
     option.source = OptionSource::kTyper;

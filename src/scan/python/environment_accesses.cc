@@ -36,7 +36,7 @@ class AccessFinder {
   }
 
   bool is_environ(NodeId expression) const {
-    if (tree_.kind(expression) == NodeKind::kName && aliases_.count(tree_.name(expression)) != 0) {
+    if (tree_.kind(expression) == NodeKind::kName && aliases_.contains(tree_.name(expression))) {
       return true;
     }
     return outline_.path(expression) == "os.environ";

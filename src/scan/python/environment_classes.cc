@@ -31,7 +31,7 @@ class DescriptorReader {
     }
     // The composed name that these were made of is none of its own.
     std::erase_if(into_, [&](const Option& option) {
-      return option.source == OptionSource::kEnvironment && expanded_.count(option.names[0]) != 0;
+      return option.source == OptionSource::kEnvironment && expanded_.contains(option.names[0]);
     });
   }
 
@@ -42,7 +42,7 @@ class DescriptorReader {
       return;
     }
     constexpr size_t kMost = 64;  // each is searched for in the whole file
-    if (templates_.count(access.site.in_class) != 0 || templates_.size() == kMost) return;
+    if (templates_.contains(access.site.in_class) || templates_.size() == kMost) return;
     const Definition& method = outline_.functions[access.site.function];
     if (!method.method || method.name == "__init__") return;
     if (tree_.kind(access.name) == NodeKind::kName) {
@@ -93,15 +93,15 @@ class DescriptorReader {
     for (const auto& [index, name_template] : templates_) {
       makers_[outline_.classes[index].name] = {index, "", 0};
     }
-    for (uint32_t i = 0; i < outline_.classes.size(); ++i) {  // subclasses, in order of definition
-      const NodeId bases = tree_.child_of_kind(outline_.classes[i].node, NodeKind::kArguments);
+    for (const auto& one : outline_.classes) {  // subclasses, in order of definition
+      const NodeId bases = tree_.child_of_kind(one.node, NodeKind::kArguments);
       for (const NodeId base : tree_.children(bases)) {
         std::string type;
         const auto found = makers_.find(class_named(base, &type));
         if (found == makers_.end()) continue;
         Maker maker = found->second;
         if (!type.empty()) maker.type = type;
-        makers_.emplace(outline_.classes[i].name, maker);
+        makers_.emplace(one.name, maker);
       }
     }
     for (const Site& site : outline_.assignments) find_alias(site);

@@ -151,7 +151,7 @@ class EnvironmentReader {
     const auto place = named_parameter(site.function, name, name_template);
     if (!place) return false;
     const Definition& function = outline_.functions[place->function];
-    if (helper_functions_.count(place->function) != 0) return true;
+    if (helper_functions_.contains(place->function)) return true;
     // What changes a variable for a while reads it too, but not to know what it says.
     const std::string_view verb =
         std::string_view(function.name)
@@ -315,7 +315,7 @@ class EnvironmentReader {
     for (const auto& [dictionary, count] : counts) {
       if (count < 3 || count * 2 < tree_.child_count(dictionary)) continue;
       for (const NodeId pair : tree_.children(dictionary)) {
-        if (tree_.kind(pair) != NodeKind::kPair || entries.count(pair) != 0) continue;
+        if (tree_.kind(pair) != NodeKind::kPair || entries.contains(pair)) continue;
         const auto key = outline_.text(tree_.child(pair));
         if (!key || !is_upper_case(key->text)) continue;
         Option option = start({pair, kNowhere, kNowhere}, tree_.source(tree_.child(pair, 1), 100));

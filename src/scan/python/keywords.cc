@@ -50,9 +50,9 @@ struct Range {
 
 constexpr std::array<Range, 9> ranges_by_length() {
   std::array<Range, 9> ranges{};
-  for (uint8_t i = 0; i < kKeywords.size(); ++i) {
+  for (size_t i = 0; i < kKeywords.size(); ++i) {
     Range& range = ranges[kKeywords[i].first.size()];
-    if (range.last == 0) range.first = i;
+    if (range.last == 0) range.first = static_cast<uint8_t>(i);
     range.last = static_cast<uint8_t>(i + 1);
   }
   return ranges;
@@ -116,7 +116,7 @@ constexpr std::array<TokenKind, 128> single_punctuators() {
   std::array<TokenKind, 128> kinds{};
   for (TokenKind& kind : kinds) kind = TokenKind::kBad;
   for (const Entry& entry : kPunctuators) {
-    if (entry.first.size() == 1) kinds[static_cast<size_t>(entry.first[0])] = entry.second;
+    if (entry.first.size() == 1) kinds[static_cast<unsigned char>(entry.first[0])] = entry.second;
   }
   kinds['!'] = TokenKind::kBang;  // of a field: {x!r}
   return kinds;

@@ -16,7 +16,7 @@ class LaunchFinder {
 
   std::vector<Launch> run() {
     has_raw_kernels_ =
-        outline_.names.count("RawKernel") != 0 || outline_.names.count("get_function") != 0;
+        outline_.names.contains("RawKernel") || outline_.names.contains("get_function");
     has_kernel_calls_ = names_kernel_calls(outline_);
     for (const Site& site : outline_.calls) read(site);
     return std::move(found_);

@@ -54,7 +54,7 @@ class RouteFinder {
     if (verb == "include_router" || verb == "register_blueprint") return mount(site, arguments);
     if (const auto function = decorated_function(outline_, site.node)) {
       const bool any = verb == "route" || verb == "api_route" || verb == "websocket_route";
-      if (any || kMethods.count(verb) != 0) {
+      if (any || kMethods.contains(verb)) {
         add(site, any ? "" : verb, arguments.find(0, verb == "route" ? "rule" : "path"), arguments,
             outline_.function_name(*function));
       }
@@ -67,7 +67,7 @@ class RouteFinder {
       if (handler == 0) handler = arguments.at(verb == "add_url_rule" ? 2 : 1);
       add(site, verb == "add_api_websocket_route" ? "websocket" : "", arguments.find(0, "path"),
           arguments, tree_.source(handler, 200));
-    } else if (verb.starts_with("add_") && kMethods.count(verb.substr(4)) != 0) {  // aiohttp
+    } else if (verb.starts_with("add_") && kMethods.contains(verb.substr(4))) {  // aiohttp
       add(site, verb.substr(4), arguments.at(0), arguments, tree_.source(arguments.at(1), 200));
     } else if (verb == "add_route" && arguments.positional.size() >= 3) {
       const auto method = outline_.text(arguments.at(0));

@@ -189,7 +189,7 @@ class FlowReader {
     }
   }
 
-  void emit(FlowKind kind, NodeId place, std::string target, NodeId value) {
+  void emit(FlowKind kind, NodeId place, const std::string& target, NodeId value) {
     const std::string text = path(value, 0);
     if (!text.empty()) push(kind, place, target, text, "");
   }

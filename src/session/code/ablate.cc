@@ -223,7 +223,7 @@ Status Ablation::run(AblateProgress progress, void* context) {
     const Pairs environment = machine_state(machine, examine(machine));
     TRY(journal.append(environment_record(environment)));
   }
-  const Status done = AblateSteps(*this, journal, progress, context).run();
+  Status done = AblateSteps(*this, journal, progress, context).run();
   interrupted_ = !done.ok() && Interruption::signal() != 0;
   // The study is made of what the journal holds, and of nothing else.
   found_ = {};

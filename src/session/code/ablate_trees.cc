@@ -81,7 +81,7 @@ std::vector<std::string> lines_of_pairs(const Pairs& pairs, std::string_view bef
   return lines;
 }
 
-void add_changed(std::vector<std::string> before, std::vector<std::string> after,
+void add_changed(const std::vector<std::string>& before, const std::vector<std::string>& after,
                  std::string& out) {
   if (before == after) return;
   for (const std::string& line : before) {

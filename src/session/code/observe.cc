@@ -37,7 +37,7 @@ class CaptureObserver {
   Observations observe() {
     const GpuTimeline timeline = measure_timeline(input_);
     for (size_t i = 0; i < store_.size(); ++i) {
-      if (is_gpu_work(store_.kind(EventId(i)))) work_.push_back(EventId(i));
+      if (is_gpu_work(store_.kind(EventId(i)))) work_.emplace_back(i);
     }
     if (!work_.empty() && timeline.total.count > 0) {
       put("gpu_events", "", "events", static_cast<double>(work_.size()));
@@ -50,7 +50,7 @@ class CaptureObserver {
       observe_hardware();
       observe_phases();
     } else {
-      out_.notes.push_back("the recording has no GPU work");
+      out_.notes.emplace_back("the recording has no GPU work");
     }
     observe_ranges();
     observe_numbers();
@@ -306,7 +306,7 @@ class CaptureObserver {
     std::map<std::string, std::vector<EventId>> ranges;
     for (size_t i = 0; i < store_.size(); ++i) {
       if (store_.kind(EventId(i)) == EventKind::kAnnotation)
-        ranges[std::string(store_.name(EventId(i)))].push_back(EventId(i));
+        ranges[std::string(store_.name(EventId(i)))].emplace_back(i);
     }
     size_t seen = 0;
     for (auto& [name, events] : ranges) {

@@ -140,7 +140,7 @@ class PlanRunner {
           fmt::format("… and {}", counted(count - kMostNamed, "more run")));
     }
     for (const std::string& line : result_.lost_files) result_.results.notes.push_back(line);
-    result_.results.notes.push_back(
+    result_.results.notes.emplace_back(
         "what is gone is not in these results; to measure it again, run the plan in a new folder");
   }
 

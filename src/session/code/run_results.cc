@@ -88,7 +88,7 @@ class ResultsWriter {
     if (experiment.recorded && recordings.empty() && had_captures)
       outcome.observations.notes.emplace_back("the recording of this run is gone");
     else if (experiment.recorded && recordings.empty() && !outcome.failed)
-      outcome.observations.notes.push_back(
+      outcome.observations.notes.emplace_back(
           request_.has_gpu || !request_.replay.empty()
               ? "nothing was recorded: the program did not use the GPU"
               : "nothing was recorded: no GPU was found");

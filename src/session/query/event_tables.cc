@@ -1,6 +1,7 @@
 // Tables whose rows are events: events, kernels, launches, samples, collectives.
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "session/query/trace_tables.h"
 #include "sheets/collectives.h"
@@ -47,7 +48,7 @@ template <typename EventOf>
 class EventRowColumns {
  public:
   EventRowColumns(RowMaker& table, const EventStore& store, EventOf event_of)
-      : t_(table), s_(store), event_of_(event_of) {}
+      : t_(table), s_(store), event_of_(std::move(event_of)) {}
 
   void uid() {
     t_.add("uid", [&s = s_, of = event_of_](size_t r, CellSink& c) { c.integer(s.uid(of(r))); });
@@ -112,7 +113,7 @@ class EventRowColumns {
 
 template <typename EventOf>
 EventRowColumns<EventOf> event_columns(RowMaker& table, const EventStore& store, EventOf of) {
-  return {table, store, of};
+  return {table, store, std::move(of)};
 }
 
 auto listed(EventList list) {
