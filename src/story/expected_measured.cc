@@ -127,10 +127,9 @@ class KernelComparer {
         parameters_);
     if (sites.empty()) {
       // Where code only takes the kernel's address, nothing tells its grid and block.
-      const bool is_seen =
-          std::ranges::any_of(kernel_.launchers, [](const KernelLauncher& launcher) {
-            return launcher.certainty != Certainty::kUnsure;
-          });
+      const bool is_seen = std::ranges::any_of(
+          kernel_.launchers,
+          [](const KernelLauncher& launcher) { return launcher.certainty != Certainty::kUnsure; });
       out_.not_comparable = is_seen
                                 ? "no launch site in the code fits the measured grid and block"
                                 : "no launch site with a known grid and block found in the code";
