@@ -311,8 +311,10 @@ class FileReader {
     const std::string text = text_of(file);
     const python::Tree tree = python::parse(text);
     reading.python = python::read_python(tree);
-    // What tests do with objects tells nothing of the program, and would double the memory.
-    if (is_test_or_example(readings_.files[file].path)) reading.python.flows = {};
+    // What tests do with objects tells nothing of the program, and would double the memory. Only
+    // the kernels that they make of texts are launched by what holds them.
+    if (is_test_or_example(readings_.files[file].path) && reading.python.named_kernels.empty())
+      reading.python.flows = {};
     note_names_in_strings(tree.tokens, *wanted_, reading);
     reading.python_patterns.resize(reading.python.functions.size());
     const LinesOfText by_line(text);

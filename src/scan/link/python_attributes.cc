@@ -30,6 +30,7 @@ PythonValues PythonTypes::attribute(const PythonValue& of, std::string_view name
     case Kind::kBuilt:
       return of_built(of, name);
     case Kind::kFunction:
+    case Kind::kKernel:
       return {};
     case Kind::kClass:
     case Kind::kInstance:
@@ -128,6 +129,7 @@ PythonValues PythonTypes::called(const PythonValue& of, int depth) const {
       return out;
     }
     case Kind::kScope:
+    case Kind::kKernel:
       return {};
     case Kind::kBuilt: {
       // A method of what the function returned builds the module; what an export returns is data.

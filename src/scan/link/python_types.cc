@@ -1,6 +1,7 @@
 #include "scan/link/python_types.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "scan/facts/text_lines.h"
 
@@ -79,6 +80,12 @@ PythonValues PythonTypes::evaluate(std::string_view expression, uint32_t file, u
 PythonValues PythonTypes::evaluate_uncached(std::string_view expression, uint32_t file,
                                             uint32_t function, int depth) const {
   if (expression.starts_with("await ")) expression.remove_prefix(6);
+  if (expression.starts_with('#')) {
+    uint32_t line = 0;
+    const char* const end = expression.data() + expression.size();
+    if (std::from_chars(expression.data() + 1, end, line).ptr != end) return {};
+    return {{Kind::kKernel, {file, line}, true, Certainty::kCertain}};
+  }
   const std::string_view first = next_step(expression);
   if (first.empty() || first == "()" || first == "[]") return {};
   PythonValues values;

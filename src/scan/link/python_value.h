@@ -18,7 +18,8 @@ struct PythonValue {
     kTable,     // a name of module level that things are registered with: index is in tables
     kScope,    // what a function made that returns no known object: it may hold its inner functions
     kForeign,  // something of a module that the repository does not hold
-    kBuilt     // of a C++ module that the function `ref` builds: the module, or its `member`
+    kBuilt,    // of a C++ module that the function `ref` builds: the module, or its `member`
+    kKernel    // what a call of a library makes of a text: ref.index is the line
   };
   Kind kind;
   PythonRef ref;

@@ -59,16 +59,15 @@ class TritonLinker {
       if (!is_device_function(jitted_[i])) add(i);
     }
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
-      const auto& named_kernels = readings_.readings[file].python.named_kernels;
-      if (named_kernels.empty()) continue;
-      const std::map<uint32_t, std::string_view> variables = made_variables(file);
-      for (const python::NamedKernel& named : named_kernels) {
-        const KernelGraph::Kernel id = add(named, file);
-        const auto variable = variables.find(named.line_first);
-        if (variable != variables.end()) variables_[{file, variable->second}] = id;
+      for (const python::NamedKernel& named : readings_.readings[file].python.named_kernels) {
+        const KernelGraph::Kernel made = add(named, file);
+        made_[{file, named.line_first}] = made;
+        if (named.called)
+          graph_.launch(
+              made, launcher_at({file, named.line_first}, named.line_last, named.function, "call"));
       }
     }
-    if (!variables_.empty()) attach_called();
+    if (!made_.empty()) attach_called();
   }
 
  private:
@@ -302,38 +301,23 @@ class TritonLinker {
     for (KernelLauncher& launcher : jitted.launchers) graph_.launch(id, std::move(launcher));
   }
 
-  // `scale` of scale = cupy.ElementwiseKernel(…), at module level: by line.
-  std::map<uint32_t, std::string_view> made_variables(uint32_t file) const {
-    std::map<uint32_t, std::string_view> out;
-    for (const python::ValueFlow& flow : readings_.readings[file].python.flows) {
-      if (flow.kind == python::FlowKind::kAssign && flow.function == UINT32_MAX &&
-          flow.value.ends_with("()"))
-        out.emplace(flow.line, flow.target);
-    }
-    return out;
-  }
-
-  // scale(x, y): calling what such a variable holds launches it, in its file or where it is
-  // imported.
+  // kernel(x, y): calling what a library made of a text launches it, wherever it was made.
   void attach_called() {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
-      const python::PythonFile& python = readings_.readings[file].python;
-      std::map<std::string_view, KernelGraph::Kernel> known;
-      for (auto own = variables_.lower_bound({file, {}});
-           own != variables_.end() && own->first.first == file; ++own)
-        known.emplace(own->first.second, own->second);
-      for (const python::Import& import : python.imports) {
-        if (import.name.empty()) continue;
-        const auto module = names_.find_module(import.module, file);
-        const auto found = module ? variables_.find({*module, import.name}) : variables_.end();
-        if (found != variables_.end()) known.emplace(import.bound_to, found->second);
-      }
-      for (size_t i = 0; i < python.functions.size() && !known.empty(); ++i) {
-        for (const python::Call& call : python.functions[i].calls) {
-          const auto found = known.find(call.callee);
-          if (found == known.end()) continue;
-          graph_.launch(found->second, launcher_at({file, call.line_first}, call.line_last,
-                                                   qualified_name(python.functions[i]), "call"));
+      const std::vector<python::Function>& functions = readings_.readings[file].python.functions;
+      for (uint32_t i = 0; i < functions.size(); ++i) {
+        for (const python::Call& call : functions[i].calls) {
+          PythonValues meant = types_.evaluate(call.callee, file, i);
+          std::erase_if(
+              meant, [](const PythonValue& one) { return one.kind != PythonValue::Kind::kKernel; });
+          for (const PythonValue& value : meant) {
+            const auto kernel = made_.find({value.ref.file, value.ref.index});
+            if (kernel == made_.end()) continue;
+            const Certainty several = meant.size() == 1 ? Certainty::kCertain : Certainty::kLikely;
+            graph_.launch(kernel->second, launcher_at({file, call.line_first}, call.line_last,
+                                                      qualified_name(functions[i]), "call",
+                                                      std::max(value.certainty, several)));
+          }
         }
       }
     }
@@ -405,8 +389,8 @@ class TritonLinker {
     const python::Launch* launch;
   };
   std::map<PythonRef, LaunchedArgument> launching_;
-  // Variables that hold kernels made of texts, by file and name.
-  std::map<std::pair<uint32_t, std::string_view>, KernelGraph::Kernel> variables_;
+  // Kernels made of texts, by file and line.
+  std::map<std::pair<uint32_t, uint32_t>, KernelGraph::Kernel> made_;
 };
 
 }  // namespace

@@ -173,6 +173,8 @@ bool names_kernel_calls(const Outline& outline) {
 std::vector<NamedKernel> find_named_kernels(const Outline& outline) {
   std::vector<NamedKernel> out;
   if (!names_kernel_calls(outline)) return out;
+  std::set<NodeId> called;
+  for (const Site& site : outline.calls) called.insert(outline.tree.child(site.node));
   for (const Site& site : outline.calls) {
     const KernelCall call = kernel_call(outline, site.node);
     if (call.rule == nullptr || call.rule->does != KernelCallKind::kNamed) continue;
@@ -185,6 +187,7 @@ std::vector<NamedKernel> find_named_kernels(const Outline& outline) {
     found.kind = *call.rule->kind;
     found.name = text ? text->text.substr(0, kLongestMark) : "kernel";  // what the libraries take
     found.function = outline.function_name(site.function);
+    found.called = called.contains(site.node);
     found.line_first = outline.tree.line_first(site.node);
     found.line_last = outline.tree.line_last(site.node);
   }

@@ -110,6 +110,7 @@ struct NamedKernel {
   KernelKind kind = KernelKind::kCupy;
   std::string name;
   std::string function;  // around it, with scope
+  bool called = false;   // where it is made: cupy.ElementwiseKernel(…)(x, y)
   uint32_t line_first = 0, line_last = 0;
 };
 

@@ -32,6 +32,7 @@ class FlowReader {
   explicit FlowReader(const Outline& outline) : outline_(outline), tree_(outline.tree) {
     for (uint32_t i = 0; i < outline.functions.size(); ++i)
       functions_[outline.functions[i].node] = i;
+    has_kernel_calls_ = names_kernel_calls(outline);
   }
 
   std::vector<ValueFlow> run() {
@@ -211,8 +212,15 @@ class FlowReader {
            tree_.is_name(tree_.child(node), "torch");
   }
 
-  // "a.b().c[]" of names, attributes, calls and subscripts; empty: something else, or of a library
-  // that never returns an object of the repository.
+  // cupy.ElementwiseKernel(…): the kernel that is made in this line.
+  bool makes_kernel(NodeId call) const {
+    if (!has_kernel_calls_) return false;
+    const KernelCall made = kernel_call(outline_, call);
+    return made.rule != nullptr && made.rule->does == KernelCallKind::kNamed;
+  }
+
+  // "a.b().c[]" of names, attributes, calls and subscripts, "#12" for the kernel that line 12
+  // makes; empty: something else, or of a library that never returns an object of the repository.
   std::string path(NodeId node, int depth) const {
     if (depth > kDeepest) return "";
     switch (tree_.kind(node)) {
@@ -225,6 +233,8 @@ class FlowReader {
       case NodeKind::kSubscript: {
         // torch.ops.library is the repository's own where it defines the library.
         if (is_torch_ops(node)) return "torch.ops";
+        if (tree_.kind(node) == NodeKind::kCall && makes_kernel(node))
+          return "#" + std::to_string(tree_.line_first(node));
         std::string out = path(tree_.child(node), depth + 1);
         if (out.empty()) return "";
         if (tree_.kind(node) == NodeKind::kAttribute)
@@ -243,6 +253,7 @@ class FlowReader {
   const Outline& outline_;
   const Tree& tree_;
   std::map<NodeId, uint32_t> functions_;
+  bool has_kernel_calls_ = false;
   std::vector<ValueFlow> out_;
 };
 
