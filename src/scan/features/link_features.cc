@@ -169,6 +169,16 @@ ComponentFacts component_facts(const CodeFacts& facts, const SignalPlaces& place
   return component;
 }
 
+// Elsewhere in a large program a required name means something else.
+bool has_required(const SignalPlaces& places, const ComponentRule& rule,
+                  const std::vector<uint32_t>& files) {
+  return std::ranges::all_of(rule.required, [&](uint32_t signal) {
+    return std::ranges::any_of(places.of(signal), [&](const SignalPlace& place) {
+      return std::ranges::binary_search(files, place.at.file);
+    });
+  });
+}
+
 }  // namespace
 
 RecognisedParts link_features(const CodeFacts& facts, std::span<const FileSignals> signals,
@@ -177,11 +187,11 @@ RecognisedParts link_features(const CodeFacts& facts, std::span<const FileSignal
   RecognisedParts parts;
   for (const ComponentRule& rule : rules.components()) {
     const std::vector<uint32_t> found = found_of(places, rule.signals);
-    if (found.size() < rule.needs || found_of(places, rule.required).size() < rule.required.size())
-      continue;
+    if (found.size() < rule.needs) continue;
     ComponentFacts component = component_facts(facts, places, rules, rule, found);
     // What is only called or imported is a part of somebody else's program.
-    if (!component.files.empty()) parts.components.push_back(std::move(component));
+    if (!component.files.empty() && has_required(places, rule, component.files))
+      parts.components.push_back(std::move(component));
   }
   const FeatureLinker linker(facts, places, rules, parts.components);
   std::set<std::string_view> claimed;
