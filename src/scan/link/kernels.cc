@@ -13,7 +13,7 @@
 #include "scan/files/code_purpose.h"
 #include "scan/link/device_kernels.h"
 #include "scan/link/found_kernels.h"
-#include "scan/link/triton_kernels.h"
+#include "scan/link/python_kernels.h"
 
 namespace fathom {
 namespace {
@@ -273,7 +273,7 @@ Kernels link_kernels(const Readings& readings, const SymbolIndex& index,
   KernelGraph graph(places);
   KernelLinker linker(readings, index, graph);
   linker.run();
-  add_triton_kernels(readings, names, types, places, graph);
+  add_python_kernels(readings, names, types, places, graph);
   add_found_kernels(readings, graph);
   linker.take_addresses();
   linker.take_names();

@@ -1,4 +1,4 @@
-#include "scan/link/triton_kernels.h"
+#include "scan/link/python_kernels.h"
 
 #include <algorithm>
 #include <map>
@@ -6,6 +6,7 @@
 
 #include "scan/facts/code_names.h"
 #include "scan/facts/text_lines.h"
+#include "scan/files/code_purpose.h"
 #include "scan/link/evidence.h"
 #include "scan/link/jitted_functions.h"
 #include "scan/link/python_launch_values.h"
@@ -28,10 +29,10 @@ bool is_access(std::string_view callee, bool reads_too) {
 
 bool is_triton(const Jitted& jitted) { return jitted.told_as == KernelVoice::kTriton; }
 
-class TritonLinker {
+class PythonKernelLinker {
  public:
-  TritonLinker(const Readings& readings, const PythonNames& names, const PythonTypes& types,
-               const FunctionPlaces& places, KernelGraph& graph)
+  PythonKernelLinker(const Readings& readings, const PythonNames& names, const PythonTypes& types,
+                     const FunctionPlaces& places, KernelGraph& graph)
       : readings_(readings),
         names_(names),
         types_(types),
@@ -163,8 +164,15 @@ class TritonLinker {
   }
 
   void attach_handed(const python::HandedName& handed, uint32_t file) {
-    if (launching_.empty() || !jitted_.has_name(last_part(handed.name))) return;
+    if (!jitted_.has_name(last_part(handed.name))) return;
     const auto around = types_.names().find_function(file, handed.function);
+    const bool on_device = around && types_.classes().function(*around).kernel.has_value();
+    if (!on_device && !is_test_path(readings_.files[file].path)) {
+      const std::string by = std::string(last_part(handed.callee)) + ", which is handed it";
+      for (const Meant& one : jitted_.candidates(handed.name, file, handed.function))
+        handed_.try_emplace(one.kernel, CodePlace{file, handed.line_first}, by);
+    }
+    if (launching_.empty()) return;
     for (const PythonValue& value :
          types_.evaluate(handed.callee, file, around ? around->index : kPythonModuleLevel)) {
       if (value.kind != PythonValue::Kind::kFunction) continue;
@@ -298,6 +306,9 @@ class TritonLinker {
     // What a compiler of the program is handed is launched in ways that are not followed.
     const bool followed = jitted.form != LaunchForm::kMade;
     const KernelGraph::Kernel id = graph_.add(KernelFamily::kPython, std::move(kernel), followed);
+    const auto handed = handed_.find(number);
+    if (jitted.launchers.empty() && handed != handed_.end())
+      graph_.take(id, handed->second.first, handed->second.second);
     for (KernelLauncher& launcher : jitted.launchers) graph_.launch(id, std::move(launcher));
   }
 
@@ -389,16 +400,18 @@ class TritonLinker {
     const python::Launch* launch;
   };
   std::map<PythonRef, LaunchedArgument> launching_;
+  // Who is first handed a kernel, by its number: of those that nothing is seen to launch.
+  std::map<size_t, std::pair<CodePlace, std::string>> handed_;
   // Kernels made of texts, by file and line.
   std::map<std::pair<uint32_t, uint32_t>, KernelGraph::Kernel> made_;
 };
 
 }  // namespace
 
-void add_triton_kernels(const Readings& readings, const PythonNames& names,
+void add_python_kernels(const Readings& readings, const PythonNames& names,
                         const PythonTypes& types, const FunctionPlaces& places,
                         KernelGraph& graph) {
-  TritonLinker(readings, names, types, places, graph).run();
+  PythonKernelLinker(readings, names, types, places, graph).run();
 }
 
 }  // namespace fathom
