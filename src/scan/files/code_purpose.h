@@ -40,6 +40,7 @@ inline CodePurpose purpose_of(std::string_view path) {
                                   Folder{"demos", kExample},
                                   Folder{"tutorial", kExample},
                                   Folder{"tutorials", kExample},
+                                  Folder{"skills", kExample, true},  // what agents are told
                                   Folder{"doc", kDocument, true},
                                   Folder{"docs", kDocument, true},
                                   Folder{"ci", kTending},
