@@ -6,19 +6,18 @@
 
 #include "base/text_parts.h"
 #include "base/tsv.h"
+#include "scan/files/code_purpose.h"
 
 namespace fathom {
 namespace {
 
-constexpr std::array<std::string_view, 24> kLightFolders = {
-    "demos",      "test",      "tests",    "testing",      "unittest",   "unittests",
-    "unit_tests", "benchmark", "bench",    "benchmarks",   "example",    "examples",
-    "doc",        "docs",      "tutorial", "tutorials",    "ci",         ".github",
-    ".buildkite", "samples",   "fuzz",     "test_fixture", "evaluation", "notebooks"};
-constexpr std::array<std::string_view, 5> kLightStarts = {"test_", "bench_", "benchmark_",
-                                                          "conftest.", "profile_"};
-constexpr std::array<std::string_view, 6> kLightEnds = {"_test",      "_tests",      "_bench",
-                                                        "_benchmark", "_benchmarks", "_unittest"};
+// Beside what purpose_of() knows.
+constexpr std::array<std::string_view, 10> kLightFolders = {
+    "unit_tests", "doc",  "docs",         "ci",         ".github",
+    ".buildkite", "fuzz", "test_fixture", "evaluation", "notebooks"};
+constexpr std::array<std::string_view, 2> kLightStarts = {"benchmark_", "profile_"};
+constexpr std::array<std::string_view, 5> kLightEnds = {"_tests", "_bench", "_benchmark",
+                                                        "_benchmarks", "_unittest"};
 
 constexpr std::array<std::string_view, 14> kAsideFolders = {
     "demo",  "dev",    "scratch", "sandbox",    "playground", "experiments", "scripts",
@@ -50,7 +49,9 @@ FileWeight file_weight(const SourceFile& file) {
                                [&](std::string_view part) { return is_one_of(part, folders); });
   };
   const std::string_view stem = name.substr(0, name.find('.'));
-  const bool light = in_one_of(kLightFolders) || is_one_of(stem, kLightFolders) ||
+  const CodePurpose purpose = purpose_of(file.path);
+  const bool light = (purpose != CodePurpose::kProduct && purpose != CodePurpose::kTending) ||
+                     in_one_of(kLightFolders) || is_one_of(stem, kLightFolders) ||
                      is_reproduction(stem) || starts_with_any(name, kLightStarts) ||
                      ends_with_any(stem, kLightEnds);
   if (light) return FileWeight::kNone;

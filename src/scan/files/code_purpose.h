@@ -35,7 +35,7 @@ inline CodePurpose purpose_of(std::string_view path) {
                                   Folder{"benchmarking", kBenchmark},
                                   Folder{"example", kExample},
                                   Folder{"examples", kExample},
-                                  Folder{"sample", kExample},
+                                  Folder{"sample", kExample, true},  // else what draws tokens
                                   Folder{"samples", kExample},
                                   Folder{"demos", kExample},
                                   Folder{"tutorial", kExample},
