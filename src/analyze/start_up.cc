@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kWorthIt = 0.10;    // of the wall time: first use, for the start-up to be left out
 constexpr double kStillLeft = 0.05;  // of the steady state's wall time: first use in it
-constexpr double kLeastWall = 0.005;  // of the recording's: what is shorter tells little of it
-constexpr double kOfTheWork = 0.25;   // of the launches, and of the kernels' time
-constexpr size_t kLeastWork = 20;     // launches
+constexpr Nanos kLeastWall{1'000'000};  // a few steps after a compiler's minute are what counts
+constexpr double kOfTheWork = 0.25;     // of the launches, and of the kernels' time
+constexpr size_t kLeastWork = 20;       // launches
 constexpr Nanos kLongCall{1'000'000};
 
 // Whether first use can be a large part at all, without a look at the gaps: calls of the driver
@@ -111,7 +111,7 @@ class WindowFinder {
       for (size_t k = i; k <= borders.size(); ++k) {
         const Nanos end = k == borders.size() ? base_.end() : spans_[borders[k]].begin;
         const LaunchedWork::Part part = work_.in({begin, end});
-        if (part.launches <= most || ratio(end - begin, base_.wall()) < kLeastWall) continue;
+        if (part.launches <= most || end - begin < kLeastWall) continue;
         if (ratio(part.time, all.time) < kOfTheWork) continue;
         const size_t first = i == 0 ? 0 : borders[i - 1] + 1;
         const size_t last = k == borders.size() ? spans_.size() : borders[k];

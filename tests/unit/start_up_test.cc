@@ -97,6 +97,16 @@ TEST(StartUp, TheSteadyStateBeginsWithItsFirstStep) {
   EXPECT_EQ(steady->when.begin, micros(25'995));
 }
 
+TEST(StartUp, FewStepsBehindALongCompilationAreTheSteadyState) {
+  Events events;
+  load(events, "fill", 0, 2000, 1);
+  load(events, "gemm", 2100, 60'000'000, 2);
+  work(events, 60'002'200);
+  const auto steady = steady_of(events);
+  ASSERT_TRUE(steady);
+  EXPECT_EQ(steady->when.begin, micros(60'002'115));
+}
+
 TEST(StartUp, IsNotClear) {
   Events short_one;
   load(short_one, "gemm", 0, 300, 1);
