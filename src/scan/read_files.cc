@@ -392,6 +392,8 @@ class FileReader {
     for (const python::CudaText& literal : reading.python.cuda_texts) {
       if (holds_code(literal)) read_literal_usage(literal, reading);
     }
+    for (const python::InlineExport& one : reading.python.inline_exports)
+      reading.usage.bindings.push_back({one.name, one.name, "load_inline", one.line});
   }
 
   // Takes out the kernels that something launches or names.
@@ -436,6 +438,10 @@ class FileReader {
       to_file_line(literal, launch.line_last);
       if (launch.function) *launch.function += before;
       reading.usage.launches.push_back(std::move(launch));
+    }
+    for (cpp::Binding& binding : usage.bindings) {
+      to_file_line(literal, binding.line);
+      reading.usage.bindings.push_back(std::move(binding));
     }
     reading.usage.kernels_named.merge(usage.kernels_named);
   }

@@ -13,9 +13,12 @@ const FunctionsByLine& FunctionPlaces::in(uint32_t file, bool cpp) const {
 }
 
 std::optional<FunctionNode> FunctionPlaces::at(const CodePlace& place) const {
-  const bool cpp = files_[place.file].file->language != Language::kPython;
-  const std::optional<uint32_t> function = in(place.file, cpp).at(place.line);
-  return function ? std::optional(FunctionNode{cpp, place.file, *function}) : std::nullopt;
+  // A function of C++ in a literal is further in than the Python function around the literal.
+  for (const bool cpp : {true, false}) {
+    if (const std::optional<uint32_t> function = in(place.file, cpp).at(place.line))
+      return FunctionNode{cpp, place.file, *function};
+  }
+  return std::nullopt;
 }
 
 std::string FunctionPlaces::name_at(const CodePlace& place) const {

@@ -61,7 +61,7 @@ class FunctionPlaces {
  public:
   explicit FunctionPlaces(const std::vector<FileCode>& files) : files_(files) {}
 
-  // The innermost function around a line: of Python in its files, else of C++.
+  // The innermost function around a line; in a Python file a line may stand in a literal of C++.
   std::optional<FunctionNode> at(const CodePlace& place) const;
   // Its name with the scopes around it. Of a Python file also a function of C++ in a literal;
   // empty: the line stands in none.

@@ -152,7 +152,7 @@ void CodeGraph::add_bound(const FunctionNode& at, std::vector<GraphStep>& out) c
   for (const OpenCall& call : calls_.calls_of({at.file, at.index}).open) {
     add_ops(call, out);
     const bool of_library = !call.library_name.empty();
-    std::vector<BoundFunction> bounds = bindings_meant(call);
+    std::vector<BoundFunction> bounds = bindings_meant(call, at.file);
     const bool known = !bounds.empty();
     if (!known && !of_library) bounds = bindings_named(call, at.file);
     if (bounds.size() > kMaxBindings && !of_library) continue;
@@ -225,7 +225,7 @@ void CodeGraph::add_ops(const OpenCall& call, std::vector<GraphStep>& out) const
   }
 }
 
-std::vector<BoundFunction> CodeGraph::bindings_meant(const OpenCall& call) const {
+std::vector<BoundFunction> CodeGraph::bindings_meant(const OpenCall& call, uint32_t file) const {
   const auto named = [this](std::string_view name) { return value_or_empty(bindings_, name); };
   if (!call.library_name.empty()) {
     std::vector<BoundFunction> out = named(call.library_name);
@@ -235,8 +235,13 @@ std::vector<BoundFunction> CodeGraph::bindings_meant(const OpenCall& call) const
   }
   const std::string_view package = std::string_view(call.module).substr(0, call.module.find('.'));
   // What these return is compiled code, which no module names.
-  if (is_one_of(call.module, {"ctypes", "cffi", "torch.utils.cpp_extension"}))
-    return of_module(named(last_part(call.callee)), call);
+  if (is_one_of(call.module, {"ctypes", "cffi", "torch.utils.cpp_extension"})) {
+    std::vector<BoundFunction> bounds = of_module(named(last_part(call.callee)), call);
+    // A file that builds modules of its own texts calls these.
+    const auto is_own = [file](const BoundFunction& bound) { return bound.file == file; };
+    if (std::ranges::any_of(bounds, is_own)) std::erase_if(bounds, std::not_fn(is_own));
+    return bounds;
+  }
   if (package.empty() || standard_modules().contains(package)) return {};
   // What is installed is not what this repository builds.
   if (installed_.contains(package) && !extensions_.builds(last_part(call.module))) return {};

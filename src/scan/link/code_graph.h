@@ -85,7 +85,7 @@ class CodeGraph {
   void add_named(uint32_t file) const;
   bool is_imported(std::string_view callee, uint32_t file, const BoundFunction& bound) const;
   std::vector<BoundFunction> bindings_named(const OpenCall& call, uint32_t file) const;
-  std::vector<BoundFunction> bindings_meant(const OpenCall& call) const;
+  std::vector<BoundFunction> bindings_meant(const OpenCall& call, uint32_t file) const;
   std::vector<BoundFunction> of_module(const std::vector<BoundFunction>& bounds,
                                        const OpenCall& call) const;
   std::vector<FunctionNode> functions_of(const BuiltCall& call, const BoundFunction& bound) const;

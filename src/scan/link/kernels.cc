@@ -52,6 +52,25 @@ class KernelLinker {
     }
   }
 
+  // kernel((blocks,), (threads,), …) of kernel = cupy.RawKernel(source, "name").
+  void launch_named() {
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const python::Launch& launch : readings_.readings[file].python.launches) {
+        if (launch.named.empty()) continue;
+        const KernelGraph::Kernel* kernel = kernel_taken(launch.named, file);
+        if (kernel == nullptr) continue;
+        KernelLauncher launcher =
+            launcher_at({file, launch.line_first}, launch.line_last, launch.function, "its name");
+        launcher.grid = launch.grid_value.empty() ? launch.grid : launch.grid_value;
+        launcher.block = launch.block;
+        launcher.shared_memory = launch.shared_memory;
+        launcher.stream = launch.stream;
+        if (graph_.facts(*kernel).at.file != file) launcher.certainty = Certainty::kLikely;
+        graph_.launch(*kernel, std::move(launcher));
+      }
+    }
+  }
+
   // Kept in a member, returned, or handed to what is not followed. Only of kernels that nothing is
   // seen to launch: code names the others often.
   void take_addresses() {
@@ -275,6 +294,7 @@ Kernels link_kernels(const Readings& readings, const SymbolIndex& index,
   linker.run();
   add_python_kernels(readings, names, types, places, graph);
   add_found_kernels(readings, graph);
+  linker.launch_named();
   linker.take_addresses();
   linker.take_names();
   linker.note_names();

@@ -21,7 +21,8 @@ PythonValues PythonTypes::attribute(const PythonValue& of, std::string_view name
     case Kind::kModule:
       return module_name(name, of.ref.file, depth);
     case Kind::kForeign:
-      return of.module == "torch" ? of_torch(of, name) : PythonValues{of};
+      return of.module == "torch" || of.module == "torch.utils" ? of_torch(of, name)
+                                                                : PythonValues{of};
     case Kind::kTable:
       if (name == "get" || name == "lookup") return {of};
       return {};
@@ -204,6 +205,8 @@ PythonValues PythonTypes::of_torch(const PythonValue& of, std::string_view name)
     (out.member += '.') += name;
   else if (name == "ops")
     out.member = name;
+  else if (name == "cpp_extension")
+    out.module = "torch.utils.cpp_extension";
   return {out};
 }
 

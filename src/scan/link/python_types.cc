@@ -213,8 +213,11 @@ PythonValues PythonTypes::module_name(std::string_view name, uint32_t file, int 
     if (home && *home != file && !import->name.empty() && depth < kMaxDepth)
       return module_name(import->name, *home, depth + 1);
     // `if rocm: import a as gpu`, `else: import b as gpu`: either can be meant.
-    if (!home && !import->module.starts_with('.'))
-      add_value(out, {Kind::kForeign, {}, false, Certainty::kCertain, false, import->module, ""});
+    if (home || import->module.starts_with('.')) continue;
+    const PythonValue value = {Kind::kForeign, {}, false, Certainty::kCertain, false,
+                               import->module, ""};
+    const bool part = import->module == "torch.utils" || import->module == "torch";
+    add_values(out, part ? of_torch(value, import->name) : PythonValues{value});
   }
   return out;
 }

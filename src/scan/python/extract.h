@@ -33,6 +33,7 @@ std::vector<ParsedClass> find_parsed_classes(const Outline& outline);
 
 std::vector<Launch> find_launches(const Outline& outline);
 std::vector<NamedKernel> find_named_kernels(const Outline& outline);
+std::vector<InlineExport> find_inline_exports(const Outline& outline);
 // Notes which of the outline's functions are kernels.
 void mark_kernels(const Outline& outline, std::vector<Function>& functions);
 // The row for a call, and how well it fits; null: none.

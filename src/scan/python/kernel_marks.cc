@@ -194,4 +194,27 @@ std::vector<NamedKernel> find_named_kernels(const Outline& outline) {
   return out;
 }
 
+std::vector<InlineExport> find_inline_exports(const Outline& outline) {
+  std::vector<InlineExport> out;
+  if (!outline.names.contains("load_inline")) return out;
+  const Tree& tree = outline.tree;
+  const auto add = [&](NodeId name) {
+    if (const auto text = outline.text(name))
+      out.push_back({text->text.substr(0, kLongestMark), tree.line_first(name)});
+  };
+  for (const Site& site : outline.calls) {
+    if (outline.last_name(outline.callee(site.node)) != "load_inline") continue;
+    const CallArguments arguments = outline.arguments(site.node);
+    NodeId names = arguments.keyword("functions");
+    if (names == 0) names = arguments.at(3);  // name, cpp_sources, cuda_sources, functions
+    if (tree.kind(names) == NodeKind::kString) add(names);
+    for (const NodeId one : tree.children(names)) {
+      const bool described = tree.kind(names) == NodeKind::kDict;  // {"relu": "what it does"}
+      if (described && tree.kind(one) == NodeKind::kPair) add(tree.child(one));
+      if (tree.kind(names) == NodeKind::kList || tree.kind(names) == NodeKind::kTuple) add(one);
+    }
+  }
+  return out;
+}
+
 }  // namespace fathom::python

@@ -15,8 +15,9 @@ class LaunchFinder {
   explicit LaunchFinder(const Outline& outline) : outline_(outline), tree_(outline.tree) {}
 
   std::vector<Launch> run() {
-    has_raw_kernels_ =
-        outline_.names.contains("RawKernel") || outline_.names.contains("get_function");
+    has_raw_kernels_ = outline_.names.contains("RawKernel") ||
+                       outline_.names.contains("get_function") ||
+                       outline_.names.contains("_compile_kernel");
     has_kernel_calls_ = names_kernel_calls(outline_);
     for (const Site& site : outline_.calls) read(site);
     return std::move(found_);
@@ -154,6 +155,7 @@ class LaunchFinder {
   void raw(const Site& site, NodeId callee, const CallArguments& arguments) {
     Launch launch = start(site, LaunchKind::kRaw, callee);
     read_configuration(site, arguments, launch);
+    launch.named = name_of_raw(site, callee);
     if (launch.grid.empty()) {  // CuPy: kernel(grid, block, arguments)
       set_grid(site, arguments.at(0), launch);
       launch.block = tree_.source(arguments.at(1), kLongestLaunch);
@@ -161,13 +163,36 @@ class LaunchFinder {
     found_.push_back(std::move(launch));
   }
 
-  // A name set to cupy.RawKernel(…) or module.get_function(…).
-  bool is_raw_kernel(const Site& site, NodeId callee) {
-    if (!has_raw_kernels_ || tree_.kind(callee) != NodeKind::kName) return false;
-    const std::vector<NodeId>* values = assigned(site, tree_.name(callee));
-    if (values == nullptr || tree_.kind(values->back()) != NodeKind::kCall) return false;
-    const std::string_view maker = outline_.last_name(tree_.child(values->back()));
-    return maker == "RawKernel" || maker == "get_function";
+  // The call of cupy.RawKernel(…) or module.get_function(…) that a name or a member of self was set
+  // to, or that is launched where it stands; 0: none.
+  NodeId maker_of_raw(const Site& site, NodeId callee) {
+    if (!has_raw_kernels_) return 0;
+    NodeId made = callee;
+    const NodeKind kind = tree_.kind(callee);
+    if (kind == NodeKind::kName || kind == NodeKind::kAttribute) {
+      const std::string name = tree_.source(callee, kLongestLaunch);
+      const std::vector<NodeId>* values = assigned(site, name);
+      if (values == nullptr && name.starts_with("self.")) values = assigned_anywhere(name);
+      made = values == nullptr ? 0 : values->back();
+    }
+    if (made == 0 || tree_.kind(made) != NodeKind::kCall) return 0;
+    const std::string_view maker = outline_.last_name(tree_.child(made));
+    return is_one_of(maker, {"RawKernel", "get_function", "_compile_kernel"}) ? made : 0;
+  }
+
+  bool is_raw_kernel(const Site& site, NodeId callee) { return maker_of_raw(site, callee) != 0; }
+
+  // RawKernel(source, "name"), get_function("name"); empty: it is not written there.
+  std::string name_of_raw(const Site& site, NodeId callee) {
+    const NodeId made = maker_of_raw(site, callee);
+    if (made == 0) return {};
+    const CallArguments arguments = outline_.arguments(made);
+    const bool by_name_alone = outline_.last_name(tree_.child(made)) == "get_function";
+    NodeId name = arguments.at(by_name_alone ? 0 : 1);
+    for (const std::string_view keyword : {"name", "kernel_name"})
+      if (name == 0) name = arguments.keyword(keyword);
+    const std::string text = literal_at(name);
+    return text.substr(0, text.find('<'));
   }
 
   void read_configuration(const Site& site, const CallArguments& arguments, Launch& launch) {
@@ -239,6 +264,13 @@ class LaunchFinder {
       if (function == kNowhere) return nullptr;
       function = outline_.functions[function].function;
     }
+  }
+
+  // What a member is set to in any function of the file.
+  const std::vector<NodeId>* assigned_anywhere(const std::string& name) {
+    for (const auto& [place, values] : assigned_)
+      if (place.second == name) return &values;
+    return nullptr;
   }
 
   // The text of a string literal without its quotes; empty: it is none.

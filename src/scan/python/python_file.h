@@ -101,6 +101,7 @@ struct Launch {
   std::vector<Argument> attributes;  // other keywords of .launch(…)
   std::string function;              // around it, with scope
   std::string via;                   // kApi: the call as written, "wp.launch"
+  std::string named;                 // kRaw: of RawKernel(source, "name"), get_function("name")
   std::optional<KernelKind> makes;   // the call makes a kernel of the function it is given
   uint32_t line_first = 0, line_last = 0;
 };
@@ -112,6 +113,12 @@ struct NamedKernel {
   std::string function;  // around it, with scope
   bool called = false;   // where it is made: cupy.ElementwiseKernel(…)(x, y)
   uint32_t line_first = 0, line_last = 0;
+};
+
+// load_inline(…, functions=["relu"]): a function of C++ that the module is built with.
+struct InlineExport {
+  std::string name;
+  uint32_t line = 0;
 };
 
 // A name of module level that a call is given: a function that may be a kernel, and what runs it.
@@ -225,6 +232,7 @@ struct PythonFile {
   std::vector<Call> module_calls;  // at module level, and in the bodies of classes there
   std::vector<Launch> launches;
   std::vector<NamedKernel> named_kernels;
+  std::vector<InlineExport> inline_exports;
   std::vector<HandedName> handed;
   std::vector<Option> options;
   std::vector<EnvironmentHelper> environment_helpers;

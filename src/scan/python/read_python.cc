@@ -51,6 +51,7 @@ PythonFile read_python(const Tree& tree) {
   out.parsed_classes = find_parsed_classes(outline);
   out.launches = find_launches(outline);
   out.named_kernels = find_named_kernels(outline);
+  out.inline_exports = find_inline_exports(outline);
   mark_kernels(outline, out.functions);
   out.handed = find_handed_names(outline, out);
   find_routes(outline, out);

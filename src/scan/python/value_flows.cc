@@ -33,6 +33,7 @@ class FlowReader {
     for (uint32_t i = 0; i < outline.functions.size(); ++i)
       functions_[outline.functions[i].node] = i;
     has_kernel_calls_ = names_kernel_calls(outline);
+    has_cpp_extension_ = outline.names.contains("cpp_extension");
   }
 
   std::vector<ValueFlow> run() {
@@ -233,6 +234,9 @@ class FlowReader {
       case NodeKind::kSubscript: {
         // torch.ops.library is the repository's own where it defines the library.
         if (is_torch_ops(node)) return "torch.ops";
+        // Its functions compile modules of the repository.
+        if (has_cpp_extension_ && outline_.path(node) == "torch.utils.cpp_extension")
+          return "torch.utils.cpp_extension";
         if (tree_.kind(node) == NodeKind::kCall && makes_kernel(node))
           return "#" + std::to_string(tree_.line_first(node));
         std::string out = path(tree_.child(node), depth + 1);
@@ -253,7 +257,7 @@ class FlowReader {
   const Outline& outline_;
   const Tree& tree_;
   std::map<NodeId, uint32_t> functions_;
-  bool has_kernel_calls_ = false;
+  bool has_kernel_calls_ = false, has_cpp_extension_ = false;
   std::vector<ValueFlow> out_;
 };
 
