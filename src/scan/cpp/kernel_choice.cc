@@ -41,6 +41,8 @@ class Chooser {
     const std::string_view name = code.source.at(path.names.back());
     if (path.all.last < expression.last) {
       if (code.is(path.all.last, "{")) return named_in(code, {path.all.last, expression.last});
+      if (code.is(path.all.last, "(") && gives_by_name(name))
+        return first_literal(code, path.all.last);
       // A local lambda's name, or a function's; a list's.
       if (code.is(path.all.last, "(") && !variable(place, name, steps)) called(name);
       if (code.is(path.all.last, "[") && !variable(place, name, steps)) chosen_elsewhere(name);
@@ -56,7 +58,8 @@ class Chooser {
     if (plain && path.arguments.back() == SIZE_MAX && macro(place, path.names[0], steps)) return;
     if (plain && path.arguments.back() == SIZE_MAX && variable(place, name, steps)) return;
     if (plain && (parameter(name) || lambda_parameter(place, name, steps))) return;
-    if (!around_.known.kernels.contains(name)) return;
+    if (!around_.known.kernels.contains(name))
+      return asked_for(around_.file, name, {0, around_.file.source.size()});
     add_once(out_.kernels, path_name(code, path));
     const std::string arguments = path_arguments(code, path);
     if (!arguments.empty()) add_once(out_.template_arguments, arguments);
@@ -155,6 +158,7 @@ class Chooser {
         const bool open = range.empty() || in->code.is(range.first, "nullptr");
         if (open && in->at > value.name) {
           named_in(in->code, {value.name, in->at});
+          if (out_.kernels.empty()) asked_for(in->code, name, {value.name, in->at});
         } else {
           kernel(there, range, steps + 1);
         }
@@ -245,6 +249,41 @@ class Chooser {
     const auto elsewhere = around_.known.kernel_choosers.find(name);
     if (elsewhere == around_.known.kernel_choosers.end()) return;
     for (const std::string& kernel : elsewhere->second) add_once(out_.kernels, kernel);
+  }
+
+  // cuModuleGetFunction(&kernel, module, "name"), kernel = clCreateKernel(program, "name", &error)
+  static bool gives_by_name(std::string_view function) {
+    return function.ends_with("GetFunction") || function.ends_with("GetKernel") ||
+           function == "clCreateKernel";
+  }
+
+  void first_literal(const Code& code, size_t open) {
+    if (!code.brackets.closed(open)) return;
+    for (const Range& argument : arguments_of(code, open)) {
+      const TokenList& source = code.source;
+      if (argument.empty() || source.tokens[argument.first].kind != TokenKind::kString) continue;
+      const std::string_view text = source.at(argument.first);
+      if (text.size() > 2 && text.starts_with('"'))
+        return add_once(out_.kernels, std::string(text.substr(1, text.size() - 2)));
+    }
+  }
+
+  // What a variable is asked for by name to be, between its declaration and here; or a member,
+  // anywhere in the file.
+  void asked_for(const Code& code, std::string_view name, Range range) {
+    if (!may_search(range.last - range.first)) return;
+    for (size_t i = std::max<size_t>(range.first, 2); i + 1 < range.last; ++i) {
+      if (!code.is(i, name) || !code.is(i + 1, ",")) continue;
+      const Path given = path_before(code, i + 1);
+      if (!given.valid() || given.all.first < 2 || !code.is(given.all.first - 1, "&")) continue;
+      size_t open = given.all.first - 2;
+      if (code.is(open, ")") && code.brackets.closed(open) && code.brackets.partner(open) > 0)
+        open = code.brackets.partner(open) - 1;  // (void**)&kernel
+      if (!code.is(open, "(")) continue;
+      const Path callee = path_before(code, open);
+      if (callee.valid() && gives_by_name(code.source.at(callee.names.back())))
+        first_literal(code, open);
+    }
   }
 
   // auto launch = [&](auto kernel, …) { kernel<<<…>>>(…); };  launch(first_kernel, …);

@@ -52,12 +52,23 @@ class KernelLinker {
     }
   }
 
-  // kernel((blocks,), (threads,), …) of kernel = cupy.RawKernel(source, "name").
+  // kernel((blocks,), (threads,), …) of kernel = cupy.RawKernel(source, "name"); launches in C++ of
+  // what a text defines.
   void launch_named() {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const cpp::Launch& launch : readings_.readings[file].usage.launches) {
+        for (const std::string& written : launch.kernels) {
+          const KernelGraph::Kernel* kernel = graph_.only(written, KernelFamily::kByPlace);
+          if (kernel == nullptr || !candidates(written, launch, file).empty()) continue;
+          KernelLauncher launcher = launcher_of(launch, file);
+          if (graph_.facts(*kernel).at.file != file) launcher.certainty = Certainty::kLikely;
+          graph_.launch(*kernel, std::move(launcher));
+        }
+      }
       for (const python::Launch& launch : readings_.readings[file].python.launches) {
         if (launch.named.empty()) continue;
         const KernelGraph::Kernel* kernel = kernel_taken(launch.named, file);
+        if (kernel == nullptr) kernel = graph_.only(launch.named, KernelFamily::kByPlace);
         if (kernel == nullptr) continue;
         KernelLauncher launcher =
             launcher_at({file, launch.line_first}, launch.line_last, launch.function, "its name");

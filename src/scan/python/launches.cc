@@ -19,6 +19,7 @@ class LaunchFinder {
                        outline_.names.contains("get_function") ||
                        outline_.names.contains("_compile_kernel");
     has_kernel_calls_ = names_kernel_calls(outline_);
+    has_opencl_ = outline_.names.contains("pyopencl");
     for (const Site& site : outline_.calls) read(site);
     return std::move(found_);
   }
@@ -46,8 +47,14 @@ class LaunchFinder {
       }
     } else if (arguments.keyword("grid") != 0 && arguments.keyword("block") != 0) {
       raw(site, callee, arguments);
-    } else if (is_raw_kernel(site, callee) && arguments.positional.size() >= 2) {
+    } else if (is_raw_kernel(site, callee) &&
+               (arguments.positional.size() >= 2 || arguments.keyword("block") != 0)) {
       raw(site, callee, arguments);
+    } else if (outline_.last_name(callee) == "prepared_call" &&
+               is_raw_kernel(site, tree_.child(callee))) {
+      raw(site, tree_.child(callee), arguments);
+    } else if (has_opencl_ && arguments.positional.size() >= 3) {
+      opencl(site, callee, arguments);
     }
   }
 
@@ -156,10 +163,25 @@ class LaunchFinder {
     Launch launch = start(site, LaunchKind::kRaw, callee);
     read_configuration(site, arguments, launch);
     launch.named = name_of_raw(site, callee);
-    if (launch.grid.empty()) {  // CuPy: kernel(grid, block, arguments)
+    if (launch.grid.empty() && launch.block.empty()) {  // CuPy: kernel(grid, block, arguments)
       set_grid(site, arguments.at(0), launch);
       launch.block = tree_.source(arguments.at(1), kLongestLaunch);
     }
+    found_.push_back(std::move(launch));
+  }
+
+  // PyOpenCL: program.scale(queue, work_items, block or None, …), where a text has such a kernel.
+  void opencl(const Site& site, NodeId callee, const CallArguments& arguments) {
+    if (tree_.kind(callee) == NodeKind::kName) {
+      const std::vector<NodeId>* values = assigned(site, tree_.name(callee));
+      if (values == nullptr) return;
+      callee = values->back();
+    }
+    if (tree_.kind(callee) != NodeKind::kAttribute) return;
+    Launch launch = start(site, LaunchKind::kRaw, callee);
+    launch.named = outline_.last_name(callee);
+    launch.block = tree_.source(arguments.at(2), kLongestLaunch);
+    if (launch.block == "None") launch.block.clear();
     found_.push_back(std::move(launch));
   }
 
@@ -390,7 +412,8 @@ class LaunchFinder {
   std::map<std::pair<uint32_t, std::string>, std::vector<NodeId>> assigned_;
   size_t tries_ = 0;               // to find what one kernel means
   std::vector<std::string> keys_;  // of the subscripts on the way to it, the innermost last
-  bool assignments_read_ = false, has_raw_kernels_ = false, has_kernel_calls_ = false;
+  bool assignments_read_ = false, has_raw_kernels_ = false, has_kernel_calls_ = false,
+       has_opencl_ = false;
   std::optional<bool> has_subscripts_;
   std::vector<Launch> found_;
 };
