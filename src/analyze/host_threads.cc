@@ -123,6 +123,36 @@ void HostRoles::find_slow_first_calls() {
     const int64_t first = store_.duration(runs.first).count;
     if (first >= kSlowFirstCall && runs.shortest.count < first / 10) slow_first_.insert(runs.first);
   }
+  find_slow_first_sizes([&](EventId e) {
+    const int64_t shortest = ops.at(store_.name_id(e)).shortest.count;
+    return store_.duration(e).count >= kSlowFirstCall && shortest < store_.duration(e).count / 10;
+  });
+}
+
+// cuDNN's attention and torch.compile prepare an op anew for each new size: the first call with
+// other arguments than all before.
+void HostRoles::find_slow_first_sizes(const std::function<bool(EventId)>& is_slow) {
+  std::unordered_map<StringId, std::vector<EventId>> calls;  // of ops with slow calls
+  const auto for_each_op = [this](const auto& use) {
+    for (CallId c(0); c.index < tree_.size(); ++c.index) {
+      const EventId e = tree_.event(c);
+      if (store_.kind(e) == EventKind::kCpuOp && store_.args_id(e).valid()) use(e);
+    }
+  };
+  for_each_op([&](EventId e) {
+    if (is_slow(e) && !slow_first_.contains(e)) calls[store_.name_id(e)];
+  });
+  if (calls.empty()) return;
+  for_each_op([&](EventId e) {
+    if (const auto found = calls.find(store_.name_id(e)); found != calls.end())
+      found->second.push_back(e);
+  });
+  for (auto& [name, events] : calls) {
+    std::ranges::sort(events, {}, [this](EventId e) { return std::pair(store_.start(e), e); });
+    std::unordered_set<ArgsId> seen;
+    for (const EventId e : events)
+      if (seen.insert(store_.args_id(e)).second && is_slow(e)) slow_first_.insert(e);
+  }
 }
 
 void HostRoles::find_blocking_copies() {

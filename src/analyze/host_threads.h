@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -38,6 +39,7 @@ class HostRoles {
  private:
   uint8_t known(EventId event) const;
   void find_slow_first_calls();
+  void find_slow_first_sizes(const std::function<bool(EventId)>& is_slow);
   void find_blocking_copies();
   void find_captures();
 

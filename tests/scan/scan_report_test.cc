@@ -163,6 +163,43 @@ TEST(ScanReport, QuickScanMarkdown) {
   }
 }
 
+// A method's way is to the kernel that is called like it, else to the most important one that is
+// surely reached, and not to its gradient.
+TEST(ScanReport, WayOfARequest) {
+  CodeFacts facts = small_facts();
+  const auto kernel = [&facts](std::string name, size_t launchers) {
+    KernelFacts one = facts.kernels[0];
+    one.name = std::move(name);
+    one.launchers.resize(launchers, one.launchers[0]);
+    facts.kernels.push_back(one);
+    return static_cast<uint32_t>(facts.kernels.size() - 1);
+  };
+  const auto way = [&facts](std::string entry, std::string through, uint32_t to,
+                            Certainty certainty = Certainty::kCertain) {
+    RequestPath path;
+    path.entry_kind = EntryKind::kMethod;
+    path.entry = entry;
+    path.kernel = to;
+    path.kernels_reached = 3;
+    for (const std::string& name : {entry, through, facts.kernels[to].name})
+      path.hops.emplace_back().function = name;
+    path.hops[1].certainty = certainty;
+    facts.request_paths.push_back(path);
+  };
+  facts.request_paths.clear();
+  const uint32_t moves = kernel("defragment_rows", 1), back = kernel("product_backward", 9),
+                 unsure = kernel("product_unsure", 9), product = kernel("product_tiles", 9);
+  way("demo.Engine.step", "clear", moves);
+  way("demo.Engine.step", "product_bwd", back);
+  way("demo.Engine.step", "perhaps", unsure, Certainty::kUnsure);
+  way("demo.Engine.step", "multiply", product);
+  way("demo.Sorter.run", "run", kernel("radix_sorter", 1));
+  way("demo.Sorter.run", "multiply", product);
+  const std::string page = page_of(facts, "quick_scan.md");
+  EXPECT_TRUE(contains(page, "`demo.Engine.step` → `multiply` → `product_tiles`")) << page;
+  EXPECT_TRUE(contains(page, "`demo.Sorter.run` → `run` → `radix_sorter`")) << page;
+}
+
 TEST(ScanReport, FullListsHaveTheirPages) {
   const CodeFacts facts = small_facts();
   EXPECT_TRUE(contains(page_of(facts, "entry_points.md"),

@@ -181,6 +181,31 @@ TEST(IdleFindings, AFirstCallThatFillsTheGapIsFirstUse) {
       << "always so slow";
 }
 
+// cuDNN's attention while a cache grows: the first call of each length takes long.
+TEST(IdleFindings, AnOpThatIsPreparedForEachNewSizeIsNoWarmUp) {
+  const auto decode = [](bool grows) {
+    Workload w;
+    for (int step = 0; step < 3; ++step) {
+      const int64_t begin = w.host();
+      for (int layer = 0; layer < 4; ++layer) {
+        const int64_t length = layer == 0 ? 8000 : 50;
+        w.raw(test::cpu_op("aten::attention", w.host(), length,
+                           fmt::format(R"("Input Dims": [[1,{},64]], "Input type": ["float"])",
+                                       grows ? 100 + step : 100)));
+        w.host_pause(length - 20).op("aten::mul", "[[8,8],[8,8]]", kTwoBf16, 30).host_pause(20);
+      }
+      w.raw(test::annotation(fmt::format("ProfilerStep#{}", step), begin, w.host() - begin));
+    }
+    return w.find();
+  };
+  const auto growing = decode(true), same = decode(false);
+  const Finding* f = first_finding(growing, FindingKind::kFirstUse);
+  ASSERT_NE(f, nullptr);
+  EXPECT_NE(f->title.find("compiled, tuned or captured again"), std::string::npos) << f->title;
+  f = first_finding(same, FindingKind::kFirstUse);
+  EXPECT_TRUE(f == nullptr || f->title.starts_with("Warm-up")) << "slow for another reason";
+}
+
 TEST(IdleFindings, ExposedCommunication) {
   const auto collectives = [](bool hidden) {
     Workload w;

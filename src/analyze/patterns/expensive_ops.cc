@@ -26,6 +26,7 @@ struct ExpensiveRow {
   std::vector<std::string_view> names, when;
   double share = 0, calls = 0, least = 0, most = 0;
   std::string_view title, why, instead;
+  uint16_t told_as = 0;  // the first row of this title: one finding tells of both
 };
 
 double whole_number(std::string_view text) {
@@ -49,6 +50,8 @@ const std::vector<ExpensiveRow>& expensive_rows() {
       row.title = r[5];
       row.why = r[6];
       row.instead = r[7];
+      row.told_as = static_cast<uint16_t>(std::ranges::find(list, row.title, &ExpensiveRow::title) -
+                                          list.begin());
     }
     return list;
   }();
@@ -315,7 +318,7 @@ std::vector<Finding> expensive_ops(const PatternInput& in) {
   for (size_t i = 0; i < in.calls().size(); ++i) {
     const ExpensiveCall instance = ops.of(in.calls()[i], i);
     if (!instance.row) continue;
-    FoundOps& of_row = found[*instance.row];
+    FoundOps& of_row = found[expensive_rows()[*instance.row].told_as];
     of_row.calls.add(in.calls()[i], false);
     of_row.instances.insert(instance.event);
   }

@@ -186,12 +186,19 @@ std::vector<Finding> slow_own_kernels(const PatternInput& in) {
   // More blocks than elements of the result: blocks add to the same elements, and the operands,
   // which are not recorded, are larger than the result.
   const bool reduces = blocks_per_element > 1;
+  // A thread has no more: what its values need beyond lies in local memory.
+  constexpr int32_t kMostRegisters = 255;
+  const bool is_full =
+      in.store().gpu_work(longest.kernels.front()).registers.value_or(0) >= kMostRegisters;
   PatternText text{
       FindingKind::kLowEfficiency, name,
-      reduces ? fmt::format("{} reduces over {:.0f} blocks for each element of its result", name,
-                            blocks_per_element)
-              : fmt::format("{} takes {:.0f} times as long as moving its result", name,
-                            found.seconds() / moved),
+      is_full   ? fmt::format("{} uses all {} registers of its threads and takes {:.0f} times as "
+                                "long as moving its result",
+                              name, kMostRegisters, found.seconds() / moved)
+      : reduces ? fmt::format("{} reduces over {:.0f} blocks for each element of its result", name,
+                              blocks_per_element)
+                : fmt::format("{} takes {:.0f} times as long as moving its result", name,
+                              found.seconds() / moved),
       fmt::format("{} take {}; reading and writing as much as their functions allocate takes {}. "
                   "Its arithmetic and its other operands are not known.",
                   per_step(in, found.size(), "launch", "launches"),
@@ -203,13 +210,17 @@ std::vector<Finding> slow_own_kernels(const PatternInput& in) {
         " It launches {:.1f} threads for each element of the result: most of them have nothing to "
         "do.",
         lanes);
+  if (is_full)
+    text.issue += " What does not fit into the registers is kept in local memory, which is DRAM.";
   Finding f = pattern_finding(in, std::move(text), found,
                               {0, most, "", "as long as its result takes to move"});
   rate_pattern(f, false);
   f.change_code =
-      reduces ? "Check how blocks add up: each sums its part in registers first (tl.sum, a warp "
-                "shuffle) and adds once. An atomic addition of each thread to the same address "
-                "makes all of them wait for one another."
+      is_full ? "Give each thread fewer values: a smaller tile, or more warps for it (num_warps). "
+                "The compiler says how much spills (ptxas -v, kernel.n_spills)."
+      : reduces ? "Check how blocks add up: each sums its part in registers first (tl.sum, a warp "
+                  "shuffle) and adds once. An atomic addition of each thread to the same address "
+                  "makes all of them wait for one another."
       : lanes >= kIdleLanes
           ? "Choose BLOCK by the row: the next power of two above its length, several short rows "
             "to a block, and as few warps as it fills."

@@ -36,6 +36,17 @@ std::optional<int64_t> vector_width(const OpView& view) {
   return {};
 }
 
+// Rows of an operand that lie a number of elements apart which no wide load divides, as in a view
+// of a wider tensor without its first column; 0: none.
+int64_t odd_stride(const OpView& view, int64_t width) {
+  for (const ArgValue& value : view.args.inputs) {
+    if (value.shape.strides.size() < 2) continue;
+    for (const int64_t stride : value.shape.strides)
+      if (stride > 1 && stride % width != 0) return stride;
+  }
+  return 0;
+}
+
 bool is_unaligned(const PatternInput& in, const AssessedCall& call) {
   const auto& size = in.product(*call.assessed);
   const auto width = vector_width(in.view(call));
@@ -80,20 +91,30 @@ std::vector<Finding> odd_sizes(const PatternInput& in) {
   if (found.empty() || !is_noticeable(in, least)) return {};
   const AssessedOp& first = *ops_by_time(found.calls()).front();
   const ProductSize size = in.product(first).value_or(ProductSize{});
+  const int64_t width = vector_width(in.view(first)).value_or(8);
+  const bool fits = size.k % width == 0 && size.n % width == 0;
+  const int64_t stride = fits ? odd_stride(in.view(first), width) : 0;
   PatternText text{
       FindingKind::kOddSizes, std::string(first.group->key.name),
-      fmt::format("Matrix sizes are not multiples of {}: slow kernels",
-                  vector_width(in.view(first)).value_or(8)),
+      stride != 0 ? fmt::format("Rows of a matrix lie {} elements apart, no multiple of {}: slow "
+                                "kernels",
+                                stride, width)
+                  : fmt::format("Matrix sizes are not multiples of {}: slow kernels", width),
       fmt::format("{} take {}, such as M {}, N {}, K {}. Rows that do not begin at 16-byte "
                   "boundaries need kernels with narrow loads.",
                   counted(found.size(), "product"), micros_text(nanos_from(found.seconds())),
                   size.m, size.n, size.k),
       Confidence::kMedium};
-  return {pattern_finding(
+  Finding f = pattern_finding(
       in, std::move(text), found,
       {least, most,
        good_time > 0 ? "at the rate of the trace's aligned products" : "at 60 % of achievable",
-       "at 100 % of achievable"})};
+       "at 100 % of achievable"});
+  if (stride != 0)
+    f.change_code =
+        "Copy the view into a tensor of its own once, or keep the columns that it leaves out in "
+        "another tensor.";
+  return {f};
 }
 
 namespace {

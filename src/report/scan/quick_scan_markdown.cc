@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/ascii.h"
 #include "base/count_text.h"
@@ -17,7 +18,9 @@
 #include "report/scan/scan_counts.h"
 #include "report/scan/scan_report.h"
 #include "report/scan/unread_code.h"
+#include "scan/facts/code_names.h"
 #include "scan/facts/fact_names.h"
+#include "scan/features/feature_rules.h"
 #include "scan/files/language.h"
 #include "scan/files/origin.h"
 
@@ -213,17 +216,43 @@ bool is_sure(const RequestPath& path) {
       path.hops, [](const RequestHop& hop) { return hop.certainty == Certainty::kUnsure; });
 }
 
-// A program launches many kernels: of its ways the one to the most important of them. A function's
-// first way is to the kernel that is called like it.
+bool is_of_library(const RequestPath& path) {
+  return path.entry_kind == EntryKind::kFunction || path.entry_kind == EntryKind::kMethod;
+}
+
+// "layers.batched_nms_rotated" and the kernel nms_rotated_kernel share a word; of a method the name
+// of its class counts, of a function not that of its module.
+bool is_called_like(const CodeFacts& facts, const RequestPath& path) {
+  if (!path.kernel) return false;
+  const std::string kernel = fold_name(facts.kernels[*path.kernel].name);
+  std::vector<std::string_view> parts = split(path.entry, '.');
+  const size_t kept = path.entry_kind == EntryKind::kMethod ? 2 : 1;
+  if (parts.size() > kept)
+    parts.erase(parts.begin(), parts.end() - static_cast<std::ptrdiff_t>(kept));
+  return std::ranges::any_of(parts, [&kernel](std::string_view part) {
+    const std::string words = fold_name(part);
+    return std::ranges::any_of(split(words, '_'), [&kernel](std::string_view word) {
+      return word.size() > 2 && word != "forward" && holds(kernel, word);
+    });
+  });
+}
+
+// Of its ways the one to the most important kernel; a function's first way, where that is to the
+// kernel that is called like it.
 const RequestPath& foremost_path(const CodeFacts& facts, const RequestPath& first) {
   const RequestPath* best = &first;
-  if (first.entry_kind == EntryKind::kFunction || first.entry_kind == EntryKind::kMethod)
-    return first;
+  if (is_of_library(first) && is_called_like(facts, first)) return first;
   const std::vector<uint32_t> order = foremost_kernels(facts, facts.kernels.size());
+  // A call of forward comes to gradients later.
+  const auto goes_back = [](const RequestPath& path) {
+    return std::ranges::any_of(path.hops, [](const RequestHop& hop) {
+      return holds_any(hop.function, {"backward", "bwd", "Backward"});
+    });
+  };
   const auto rank = [&](const RequestPath& path) {
-    const auto unsure = static_cast<size_t>(!is_sure(path));
-    return std::pair(unsure, path.kernel ? std::ranges::find(order, *path.kernel) - order.begin()
-                                         : static_cast<std::ptrdiff_t>(order.size()));
+    return std::tuple(!is_sure(path), goes_back(path),
+                      path.kernel ? std::ranges::find(order, *path.kernel) - order.begin()
+                                  : static_cast<std::ptrdiff_t>(order.size()));
   };
   for (const RequestPath& path : facts.request_paths) {
     const bool same = path.entry == first.entry && path.entry_kind == first.entry_kind;
@@ -245,13 +274,21 @@ void add_short_request_path(const CodeFacts& facts, std::string& out) {
   for (const StartCommand& command : facts.start_commands) {
     if (command.file) started.insert(*command.file);
   }
-  std::vector<const RequestPath*> shown;
+  std::vector<const RequestPath*> entries;
   for (const RequestPath& first : facts.request_paths) {
-    const bool known = std::ranges::any_of(shown, [&](const RequestPath* other) {
+    const bool known = std::ranges::any_of(entries, [&](const RequestPath* other) {
       return other->entry == first.entry && other->entry_kind == first.entry_kind;
     });
-    if (known || shown.size() == kRequests) continue;
-    const RequestPath& path = foremost_path(facts, first);
+    if (!known) entries.push_back(&foremost_path(facts, first));
+  }
+  // Of a library's many functions those that are known to get to a kernel, or to one of their name.
+  std::ranges::stable_partition(entries, [&facts](const RequestPath* path) {
+    return !is_of_library(*path) || is_sure(*path) || is_called_like(facts, *path);
+  });
+  std::vector<const RequestPath*> shown;
+  for (const RequestPath* one : entries) {
+    if (shown.size() == kRequests) break;
+    const RequestPath& path = *one;
     // One that got to no kernel tells something only of what people start.
     const bool told = path.entry_kind == EntryKind::kHttpRoute ||
                       (!path.hops.empty() && started.contains(path.hops[0].at.file));
