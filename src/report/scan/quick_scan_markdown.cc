@@ -10,6 +10,7 @@
 #include "base/count_text.h"
 #include "base/screen_text.h"
 #include "base/text_parts.h"
+#include "base/tsv.h"
 #include "report/markdown.h"
 #include "report/scan/inventory_pages.h"
 #include "report/scan/kernel_purpose.h"

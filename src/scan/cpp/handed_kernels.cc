@@ -64,8 +64,10 @@ class KernelTables {
     size_t open = name + 1;
     while (code_.is(open, "[") && code_.brackets.closed(open)) open = code_.past(open);
     const bool array = open > name + 1;
-    if (code_.is(open, "=")) open = past_type(open + 1);
-    else if (!array) return;
+    if (code_.is(open, "="))
+      open = past_type(open + 1);
+    else if (!array)
+      return;
     if (!code_.is(open, "{") || !code_.brackets.closed(open)) return;
     table_ = code_.source.at(name);
     expanded_.clear();
