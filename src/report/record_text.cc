@@ -51,9 +51,11 @@ std::vector<std::string> counter_notes(const CountersAsked& asked, const Environ
 std::string record_text(const RecordResult& result, bool color) {
   const std::string bold = color ? "\033[1m" : "", plain = color ? "\033[0m" : "";
   if (result.captures.empty()) {
-    return fmt::format("fathom: nothing was recorded in {}: no process used the GPU{}\n",
-                       seconds_text(result.wall),
-                       result.notes.empty() ? "" : ", or see the notes above");
+    return fmt::format(
+        "fathom: nothing was recorded in {}: no process used the GPU{}; fathom doctor says what "
+        "can "
+        "be recorded here\n",
+        seconds_text(result.wall), result.notes.empty() ? "" : ", or see the notes above");
   }
   std::string text;
   for (const CaptureSummary& capture : result.captures) {

@@ -121,6 +121,18 @@ std::string timeline_sentence(const Diff& diff) {
   return text + ".";
 }
 
+// Those that changed most, which are the first.
+std::string named_categories(const Diff& diff) {
+  constexpr size_t kNamed = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(diff.categories.size(), kNamed); ++i) {
+    const CategoryChange& one = diff.categories[i];
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", one.name,
+                        signed_time_text(difference(one.time, diff.per)));
+  }
+  return text;
+}
+
 std::string ops_sentence(const Diff& diff, const NameWriter& name) {
   const Explanation why = explain(diff);
   if (why.ops == 0) return "No op differs.";
@@ -131,6 +143,12 @@ std::string ops_sentence(const Diff& diff, const NameWriter& name) {
                        why.ops == 1 ? "explains" : "explain", why.share * 100,
                        signed_time_text(difference(diff.work(), diff.per)), per_step(diff), named);
   }
+  // Where no few ops tell of it: one op's kernels may stand under other names in B.
+  constexpr double kTelling = 0.5;
+  if (why.share < kTelling && !diff.categories.empty())
+    return fmt::format("GPU work{} grew by {} in some ops and shrank by {} in others; most by {}.",
+                       per_step(diff), time_text(why.more), time_text(-why.less),
+                       named_categories(diff));
   return fmt::format(
       "GPU work{} grew by {} in some ops and shrank by {} in others: {} {} {:.0f} % "
       "of these changes: {}.",

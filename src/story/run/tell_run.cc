@@ -62,6 +62,8 @@ Error nothing_fits(std::string_view option, const std::string& pattern,
                                                      std::min(names.size(), kListedNames)));
   for (const std::string& name : listed)
     near += (near.empty() ? "" : ", ") + cut_to_bytes(name, 80);
+  if (!is_near && names.size() > listed.size())
+    near += fmt::format(" and {} more", names.size() - listed.size());
   return Error{fmt::format("{} '{}' matches nothing{}{}", option, pattern,
                            near.empty() ? ""
                            : is_near    ? "; did you mean: "
