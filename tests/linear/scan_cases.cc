@@ -408,6 +408,29 @@ std::vector<LinearCase> other_languages() {
               [](size_t n) {
                 return rows("def f{0}():\n  def k(x): pass\n  pl.pallas_call(k)(x)\n", n);
               }),
+      of_file("KernelsInOneVariable", "a.py", 300,
+              [](size_t n) {
+                return "import cupy\n" +
+                       rows(
+                           "k = cupy.ElementwiseKernel('', 'T y', 'y = 1', 'k{0}')\n"
+                           "r = cupy.RawKernel(TEXT, 'r{0}')\n"
+                           "def f{0}(x):\n  k(x)\n  r((1,), (1,), (x,))\n",
+                           n);
+              }),
+      of_file("KernelsInAMemberOfManyClasses", "a.py", 300,
+              [](size_t n) {
+                return "import cupy\n" +
+                       rows(
+                           "class C{0}:\n"
+                           "  def __init__(self): self.k = cupy.RawKernel(TEXT, 'k{0}')\n"
+                           "  def run(self, x): self.k((1,), (1,), (x,))\n",
+                           n);
+              }),
+      of_file("KernelsInOneDictionary", "a.py", 300,
+              [](size_t n) {
+                return "import cupy\nK = {\n" + rows("'k{0}': cupy.RawKernel(TEXT, 'k{0}'),\n", n) +
+                       "}\n" + rows("def f{0}(x): K['k{0}']((1,), (1,), (x,))\n", n);
+              }),
       of_file("MarkedMacros", "a.cu", 1000,
               [](size_t n) {
                 return rows("A_KERNEL void k{0}(float* x) {{ x[threadIdx.x] = 1; }}\n", n);

@@ -45,7 +45,9 @@ class Chooser {
         return first_literal(code, path.all.last);
       // A local lambda's name, or a function's; a list's.
       if (code.is(path.all.last, "(") && !variable(place, name, steps)) called(name);
-      if (code.is(path.all.last, "[") && !variable(place, name, steps)) chosen_elsewhere(name);
+      const bool plain_name = path.names.size() == 1 && !position(around_.parameters, name);
+      if (code.is(path.all.last, "[") && plain_name && !variable(place, name, steps))
+        chosen_elsewhere(name);
       return;
     }
     if (name == "device_kernel" && path.arguments.back() != SIZE_MAX) {

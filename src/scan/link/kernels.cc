@@ -66,18 +66,7 @@ class KernelLinker {
         }
       }
       for (const python::Launch& launch : readings_.readings[file].python.launches) {
-        if (launch.named.empty()) continue;
-        const KernelGraph::Kernel* kernel = kernel_taken(launch.named, file);
-        if (kernel == nullptr) kernel = graph_.only(launch.named, KernelFamily::kByPlace);
-        if (kernel == nullptr) continue;
-        KernelLauncher launcher =
-            launcher_at({file, launch.line_first}, launch.line_last, launch.function, "its name");
-        launcher.grid = launch.grid_value.empty() ? launch.grid : launch.grid_value;
-        launcher.block = launch.block;
-        launcher.shared_memory = launch.shared_memory;
-        launcher.stream = launch.stream;
-        if (graph_.facts(*kernel).at.file != file) launcher.certainty = Certainty::kLikely;
-        graph_.launch(*kernel, std::move(launcher));
+        for (const std::string& name : launch.named) launch_named(name, launch, file);
       }
     }
   }
@@ -130,6 +119,21 @@ class KernelLinker {
   }
 
  private:
+  void launch_named(const std::string& name, const python::Launch& launch, uint32_t file) {
+    const KernelGraph::Kernel* kernel = kernel_taken(name, file);
+    if (kernel == nullptr) kernel = graph_.only(name, KernelFamily::kByPlace);
+    if (kernel == nullptr) return;
+    KernelLauncher launcher =
+        launcher_at({file, launch.line_first}, launch.line_last, launch.function, "its name");
+    launcher.grid = launch.grid_value.empty() ? launch.grid : launch.grid_value;
+    launcher.block = launch.block;
+    launcher.shared_memory = launch.shared_memory;
+    launcher.stream = launch.stream;
+    if (launch.named.size() > 1 || launch.named_by_module || graph_.facts(*kernel).at.file != file)
+      launcher.certainty = Certainty::kLikely;
+    graph_.launch(*kernel, std::move(launcher));
+  }
+
   void defined_in(uint32_t file) {
     const std::vector<cpp::Function>& functions = readings_.readings[file].cpp.functions;
     for (uint32_t i = 0; i < functions.size(); ++i) {

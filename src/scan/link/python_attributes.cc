@@ -100,16 +100,31 @@ PythonValues PythonTypes::assigned_attribute(const PythonRef& of, std::string_vi
   return out;
 }
 
+// What methods of the class set a member to: positions in the file's flows.
+const std::vector<uint32_t>& PythonTypes::member_flows(const PythonRef& of,
+                                                       std::string target) const {
+  const auto [known, is_new] = member_flows_.try_emplace(of.file);
+  if (is_new) {
+    const std::vector<python::ValueFlow>& flows = readings_.readings[of.file].python.flows;
+    for (uint32_t i = 0; i < flows.size(); ++i) {
+      const python::ValueFlow& flow = flows[i];
+      if (flow.function == kPythonModuleLevel || !flow.target.starts_with("self.") ||
+          flow.kind == python::FlowKind::kCheck || flow.kind == python::FlowKind::kHand)
+        continue;
+      if (const auto owner = classes_.class_of({of.file, flow.function}))
+        known->second[{*owner, flow.target}].push_back(i);
+    }
+  }
+  return value_or_empty(known->second, std::pair(of, std::move(target)));
+}
+
 PythonValues PythonTypes::assigned_in_class(const PythonRef& of, std::string_view name,
                                             int depth) const {
   PythonValues out;
   if (depth > kMaxDepth) return out;
   const python::PythonFile& python = readings_.readings[of.file].python;
-  const std::string target = "self." + std::string(name);
-  for (const uint32_t i : classes_.flows_to(target, of.file)) {
+  for (const uint32_t i : member_flows(of, "self." + std::string(name))) {
     const python::ValueFlow& flow = python.flows[i];
-    if (flow.function == kPythonModuleLevel) continue;
-    if (classes_.class_of({of.file, flow.function}) != of) continue;
     if (!flow.type.empty()) add_values(out, annotated(flow.type, of.file));
     PythonValues values = evaluate(flow.value, of.file, flow.function, depth + 1);
     for (PythonValue& value : values) value.element |= flow.kind == python::FlowKind::kEntry;

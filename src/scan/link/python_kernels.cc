@@ -117,6 +117,10 @@ class PythonKernelLinker {
 
   void attach(const python::Launch& launch, uint32_t file) {
     if (launch.makes) return;  // collect_made did
+    if (is_bound(launch.kernel, launch.function, file)) {
+      note_parameter(launch, file);
+      return;
+    }
     std::map<size_t, Certainty> meant;
     const std::vector<std::string> own = {launch.kernel};
     for (const std::string& written : launch.kernels.empty() ? own : launch.kernels) {
@@ -147,6 +151,18 @@ class PythonKernelLinker {
       if (made) launcher.certainty = std::max(launcher.certainty, Certainty::kLikely);
       jitted_[i].launchers.push_back(std::move(launcher));
     }
+  }
+
+  // A parameter or a loop's variable, which no kernel of the file is.
+  bool is_bound(std::string_view name, std::string_view function, uint32_t file) const {
+    const auto around = types_.names().find_function(file, std::string(function));
+    if (!around || holds(name, '.')) return false;
+    const auto& parameters = types_.classes().function(*around).parameters;
+    if (std::ranges::find(parameters, name, &python::Argument::name) != parameters.end())
+      return true;
+    return std::ranges::any_of(types_.classes().flows_in(*around), [name](const auto& flow) {
+      return flow.kind == python::FlowKind::kLoop && flow.target == name;
+    });
   }
 
   // def launch(kernel, grid, x): kernel[grid](x): what is handed to it is launched. Whether it is

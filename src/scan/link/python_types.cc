@@ -140,12 +140,25 @@ PythonValues PythonTypes::head(std::string_view name, uint32_t file, uint32_t fu
         }
         if (PythonValues found = local(name, file, around->index, depth); !found.empty())
           return found;
+        if (is_bound_in(name, *around)) return {};
       }
       const size_t dot = scope.rfind('.');
       scope = dot == std::string::npos ? "" : scope.substr(0, dot);
     }
   }
+  // Once for all functions of the file.
+  if (function != kPythonModuleLevel) return evaluate(name, file, kPythonModuleLevel, depth);
   return module_name(name, file, depth);
+}
+
+// Whether a function has a parameter or sets a variable of the name: then it means no other.
+bool PythonTypes::is_bound_in(std::string_view name, const PythonRef& function) const {
+  const python::PythonFile& python = readings_.readings[function.file].python;
+  const auto& parameters = python.functions[function.index].parameters;
+  if (std::ranges::find(parameters, name, &python::Argument::name) != parameters.end()) return true;
+  return std::ranges::any_of(classes_.flows_to(name, function.file), [&](uint32_t i) {
+    return python.flows[i].function == function.index;
+  });
 }
 
 PythonValues PythonTypes::local(std::string_view name, uint32_t file, uint32_t index,
@@ -162,6 +175,7 @@ PythonValues PythonTypes::local(std::string_view name, uint32_t file, uint32_t i
   for (const uint32_t i : classes_.flows_to(name, file)) {
     const python::ValueFlow& flow = python.flows[i];
     if (flow.function != index) continue;
+    if (is_ambiguous(out)) break;
     if (!flow.type.empty()) add_values(out, annotated(flow.type, file));
     if (flow.value == name) continue;
     PythonValues values = evaluate(flow.value, file, index, depth + 1);
@@ -201,6 +215,7 @@ PythonValues PythonTypes::module_name(std::string_view name, uint32_t file, int 
   PythonValues out;
   for (const uint32_t i : classes_.flows_to(name, file)) {
     const python::ValueFlow& flow = readings_.readings[file].python.flows[i];
+    if (is_ambiguous(out)) break;
     // `global name` inside a function sets it too; a local one of this name would have been
     // found before.
     if (!flow.type.empty()) add_values(out, annotated(flow.type, file));

@@ -38,6 +38,7 @@ class PythonTypes {
   PythonValues evaluate_uncached(std::string_view expression, uint32_t file, uint32_t function,
                                  int depth) const;
   PythonValues head(std::string_view name, uint32_t file, uint32_t function, int depth) const;
+  bool is_bound_in(std::string_view name, const PythonRef& function) const;
   PythonValues local(std::string_view name, uint32_t file, uint32_t index, int depth) const;
   PythonValues elements(std::string_view expression, uint32_t file, uint32_t function,
                         int depth) const;
@@ -45,6 +46,7 @@ class PythonTypes {
   PythonValues attribute(const PythonValue& of, std::string_view name, int depth) const;
   PythonValues instance_attribute(const PythonValue& of, std::string_view name, int depth) const;
   PythonValues assigned_attribute(const PythonRef& of, std::string_view name, int depth) const;
+  const std::vector<uint32_t>& member_flows(const PythonRef& of, std::string target) const;
   PythonValues assigned_in_class(const PythonRef& of, std::string_view name, int depth) const;
   PythonValues called(const PythonValue& of, int depth) const;
   PythonValues returned(const PythonRef& ref, int depth) const;
@@ -60,6 +62,9 @@ class PythonTypes {
   const PythonClasses classes_;
   const PythonTables tables_;
   mutable std::map<std::tuple<uint32_t, uint32_t, std::string>, PythonValues> evaluated_;
+  // By file: of each class and member.
+  mutable std::map<uint32_t, std::map<std::pair<PythonRef, std::string>, std::vector<uint32_t>>>
+      member_flows_;
 };
 
 }  // namespace fathom

@@ -9,8 +9,10 @@ constexpr size_t kMaxPythonValues = 24;
 
 }  // namespace
 
+bool is_ambiguous(const PythonValues& values) { return values.size() >= kMaxPythonValues; }
+
 void add_value(PythonValues& into, const PythonValue& value) {
-  if (into.size() >= kMaxPythonValues) return;
+  if (is_ambiguous(into)) return;
   const auto same = [&](const PythonValue& v) {
     return v.kind == value.kind && v.ref == value.ref && v.module == value.module &&
            v.member == value.member;

@@ -39,6 +39,8 @@ using PythonValues = std::vector<PythonValue>;
 // dropped.
 void add_value(PythonValues& into, const PythonValue& value);
 void add_values(PythonValues& into, const PythonValues& values);
+// Whether no further candidate would be added.
+bool is_ambiguous(const PythonValues& values);
 bool has_instance(const PythonValues& values);
 
 }  // namespace fathom

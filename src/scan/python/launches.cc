@@ -9,6 +9,7 @@ namespace fathom::python {
 namespace {
 
 constexpr size_t kLongestLaunch = 500;
+constexpr size_t kLooksOfNode = 4;  // entries of dictionaries that are looked at, for each node
 
 class LaunchFinder {
  public:
@@ -160,9 +161,10 @@ class LaunchFinder {
   }
 
   void raw(const Site& site, NodeId callee, const CallArguments& arguments) {
-    Launch launch = start(site, LaunchKind::kRaw, callee);
+    const bool bound = tree_.kind(callee) == NodeKind::kName && is_bound(site, tree_.name(callee));
+    Launch launch = start(site, LaunchKind::kRaw, bound ? 0 : callee);
     read_configuration(site, arguments, launch);
-    launch.named = name_of_raw(site, callee);
+    name_raw(site, callee, launch);
     if (launch.grid.empty() && launch.block.empty()) {  // CuPy: kernel(grid, block, arguments)
       set_grid(site, arguments.at(0), launch);
       launch.block = tree_.source(arguments.at(1), kLongestLaunch);
@@ -179,42 +181,77 @@ class LaunchFinder {
     }
     if (tree_.kind(callee) != NodeKind::kAttribute) return;
     Launch launch = start(site, LaunchKind::kRaw, callee);
-    launch.named = outline_.last_name(callee);
+    launch.named = {std::string(outline_.last_name(callee))};
     launch.block = tree_.source(arguments.at(2), kLongestLaunch);
     if (launch.block == "None") launch.block.clear();
     found_.push_back(std::move(launch));
   }
 
-  // The call of cupy.RawKernel(…) or module.get_function(…) that a name or a member of self was set
-  // to, or that is launched where it stands; 0: none.
-  NodeId maker_of_raw(const Site& site, NodeId callee) {
-    if (!has_raw_kernels_) return 0;
-    NodeId made = callee;
+  // The calls of cupy.RawKernel(…) or module.get_function(…) that a name or a member of self was
+  // set to, or the one that is launched where it stands.
+  std::vector<NodeId> makers_of_raw(const Site& site, NodeId callee) {
+    constexpr size_t kMost = 8;
+    if (!has_raw_kernels_) return {};
+    std::vector<NodeId> made = {callee};
     const NodeKind kind = tree_.kind(callee);
     if (kind == NodeKind::kName || kind == NodeKind::kAttribute) {
       const std::string name = tree_.source(callee, kLongestLaunch);
+      if (kind == NodeKind::kName && is_bound(site, name)) return {};
       const std::vector<NodeId>* values = assigned(site, name);
-      if (values == nullptr && name.starts_with("self.")) values = assigned_anywhere(name);
-      made = values == nullptr ? 0 : values->back();
+      if (values == nullptr && name.starts_with("self.")) values = assigned_in_class(site, name);
+      if (values == nullptr || values->size() > kMost) return {};
+      made = *values;
     }
-    if (made == 0 || tree_.kind(made) != NodeKind::kCall) return 0;
-    const std::string_view maker = outline_.last_name(tree_.child(made));
-    return is_one_of(maker, {"RawKernel", "get_function", "_compile_kernel"}) ? made : 0;
+    std::erase_if(made, [this](NodeId one) {
+      return tree_.kind(one) != NodeKind::kCall ||
+             !is_one_of(outline_.last_name(tree_.child(one)),
+                        {"RawKernel", "get_function", "_compile_kernel"});
+    });
+    return made;
   }
 
-  bool is_raw_kernel(const Site& site, NodeId callee) { return maker_of_raw(site, callee) != 0; }
+  bool is_raw_kernel(const Site& site, NodeId callee) {
+    return !makers_of_raw(site, callee).empty();
+  }
 
-  // RawKernel(source, "name"), get_function("name"); empty: it is not written there.
-  std::string name_of_raw(const Site& site, NodeId callee) {
-    const NodeId made = maker_of_raw(site, callee);
-    if (made == 0) return {};
-    const CallArguments arguments = outline_.arguments(made);
-    const bool by_name_alone = outline_.last_name(tree_.child(made)) == "get_function";
-    NodeId name = arguments.at(by_name_alone ? 0 : 1);
-    for (const std::string_view keyword : {"name", "kernel_name"})
-      if (name == 0) name = arguments.keyword(keyword);
-    const std::string text = literal_at(name);
-    return text.substr(0, text.find('<'));
+  // RawKernel(source, "name"), get_function("name"); nothing where it is not written there.
+  void name_raw(const Site& site, NodeId callee, Launch& launch) {
+    for (const NodeId made : makers_of_raw(site, callee)) {
+      const CallArguments arguments = outline_.arguments(made);
+      const bool of_module = outline_.last_name(tree_.child(made)) == "get_function";
+      launch.named_by_module |= of_module;
+      NodeId name = arguments.at(of_module ? 0 : 1);
+      for (const std::string_view keyword : {"name", "kernel_name"})
+        if (name == 0) name = arguments.keyword(keyword);
+      std::string text = literal_at(name);
+      text.resize(std::min(text.size(), text.find('<')));
+      if (!text.empty() && !contains(launch.named, text)) launch.named.push_back(std::move(text));
+    }
+  }
+
+  // A parameter, or the variable of a loop around: no kernel of the file.
+  bool is_bound(const Site& site, std::string_view name) const {
+    for (NodeId at = site.node; at != 0; at = outline_.parent(at)) {
+      const NodeKind kind = tree_.kind(at);
+      if (kind == NodeKind::kFunction) break;
+      if (kind == NodeKind::kFor && tree_.is_name(tree_.child(at), name)) return true;
+      if (kind != NodeKind::kComprehension) continue;
+      for (const NodeId part : tree_.children(at)) {
+        if (tree_.kind(part) == NodeKind::kComprehensionFor &&
+            tree_.is_name(tree_.child(part), name))
+          return true;
+      }
+    }
+    return is_parameter(site.function, name);
+  }
+
+  bool is_parameter(uint32_t function, std::string_view name) const {
+    if (function == kNowhere) return false;
+    const NodeId list =
+        tree_.child_of_kind(outline_.functions[function].node, NodeKind::kParameters);
+    for (const NodeId one : tree_.children(list))
+      if (tree_.name(one) == name || tree_.extra(one) == name) return true;
+    return false;
   }
 
   void read_configuration(const Site& site, const CallArguments& arguments, Launch& launch) {
@@ -288,11 +325,17 @@ class LaunchFinder {
     }
   }
 
-  // What a member is set to in any function of the file.
-  const std::vector<NodeId>* assigned_anywhere(const std::string& name) {
-    for (const auto& [place, values] : assigned_)
-      if (place.second == name) return &values;
-    return nullptr;
+  // What a member is set to in the methods of the class.
+  const std::vector<NodeId>* assigned_in_class(const Site& site, const std::string& name) {
+    if (site.function == kNowhere) return nullptr;
+    if (members_.empty()) {
+      for (const auto& [place, values] : assigned_) {
+        if (place.first != kNowhere && place.second.starts_with("self."))
+          members_.try_emplace({outline_.functions[place.first].in_class, place.second}, &values);
+      }
+    }
+    const auto found = members_.find({outline_.functions[site.function].in_class, name});
+    return found == members_.end() ? nullptr : found->second;
   }
 
   // The text of a string literal without its quotes; empty: it is none.
@@ -354,6 +397,8 @@ class LaunchFinder {
         const bool asked = !keys_.empty();
         const std::string key = take_key();
         for (const NodeId pair : tree_.children(kernel)) {
+          // A large table that each launch looks into must not cost its square.
+          if (++looks_ > kLooksOfNode * tree_.nodes.size()) break;
           if (tree_.kind(pair) != NodeKind::kPair) continue;
           const std::string of_pair = literal_at(tree_.child(pair));
           if (key.empty() || of_pair.empty() || key == of_pair)
@@ -410,6 +455,9 @@ class LaunchFinder {
   const Outline& outline_;
   const Tree& tree_;
   std::map<std::pair<uint32_t, std::string>, std::vector<NodeId>> assigned_;
+  // Of members by class, filled when first asked for.
+  std::map<std::pair<uint32_t, std::string>, const std::vector<NodeId>*> members_;
+  size_t looks_ = 0;
   size_t tries_ = 0;               // to find what one kernel means
   std::vector<std::string> keys_;  // of the subscripts on the way to it, the innermost last
   bool assignments_read_ = false, has_raw_kernels_ = false, has_kernel_calls_ = false,

@@ -101,7 +101,8 @@ struct Launch {
   std::vector<Argument> attributes;  // other keywords of .launch(…)
   std::string function;              // around it, with scope
   std::string via;                   // kApi: the call as written, "wp.launch"
-  std::string named;                 // kRaw: of RawKernel(source, "name"), get_function("name")
+  std::vector<std::string> named;    // kRaw: of RawKernel(source, "name"), get_function("name")
+  bool named_by_module = false;      // by get_function, of a module that may be any
   std::optional<KernelKind> makes;   // the call makes a kernel of the function it is given
   uint32_t line_first = 0, line_last = 0;
 };

@@ -46,3 +46,13 @@ def say(value):
 # Not launched: a table holds what is called.
 def dispatch(table, say):
     return table.get(say)[0](1)
+
+
+# Near-twins: a parameter and a loop's variable of a kernel's name.
+def run_given(probe, x):
+    probe[(3,)](x, B=8)
+
+
+def run_each(kernels, x):
+    for probe in kernels:
+        probe[(4,)](x, B=8)

@@ -34,3 +34,33 @@ class Sum:
 
     def run(self, x):
         self.nobody((1,), (2,), (x,))
+
+
+# Near-twins: a parameter, a loop's variable and a member of another class hide what is called alike.
+def run_any(fill, x):
+    fill((9,), (9,), (x,))
+
+
+def run_all(kernels, x):
+    for fill in kernels:
+        fill((8,), (8,), (x,))
+    return [fill((7,), (7,), (x,)) for fill in kernels]
+
+
+class Other:
+    def __init__(self, add):
+        self.add = add
+
+    def run(self, x):
+        self.add((6,), (6,), (x,))
+
+
+# Either may run.
+class Chosen:
+    def __init__(self, doubled):
+        self.pick = cp.RawKernel(TEXT, "fill")
+        if doubled:
+            self.pick = cp.RawKernel(TEXT, "add")
+
+    def run(self, x):
+        self.pick((5,), (5,), (x,))
