@@ -88,7 +88,7 @@ class LaunchFinder {
   std::vector<const Class*> owners_;  // the classes around the function, outermost first
   size_t next_class_ = 0;
   std::optional<size_t> function_index_;
-  std::map<std::string_view, Object, std::less<>> objects_;
+  std::map<std::string, Object, std::less<>> objects_;         // of macros' texts, too, which go
   std::optional<std::pair<uint32_t, uint32_t>> forced_lines_;  // of the macro's use being expanded
   size_t first_of_macro_ = 0;
   size_t searches_left_ = (256 << 10) + 64 * code_.source.size();     // tokens

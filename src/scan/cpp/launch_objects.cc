@@ -52,12 +52,12 @@ size_t LaunchFinder::construct(const Place& place, const LaunchHelper& helper) {
     object.arguments.push_back(value_text(place, one));
   }
   if (named) {
-    objects_[code.source.at(variable)] = std::move(object);
+    objects_[std::string(code.source.at(variable))] = std::move(object);
     return open;
   }
   const size_t after = chain(place, object, code.past(open), i);
   if (code.is(after, ";") && i >= 2 && code.is(i - 1, "=") && code.source.is_name(i - 2)) {
-    objects_[code.source.at(i - 2)] = std::move(object);
+    objects_[std::string(code.source.at(i - 2))] = std::move(object);
   }
   return i + 1;
 }
