@@ -26,7 +26,8 @@ constexpr const char* kBenchExamples = R"(Examples:
 
 Commands are argument lists; no shell reads them. For a pipeline: -- sh -c 'a | b'. A command cannot
 hold a lone --. Runs are interleaved (A B B A), after warm-up. Times are medians with a 95 %
-confidence interval that assumes no distribution. A difference is reported if it is at least
+confidence interval that assumes no distribution; a ratio is the median of all ratios of a run of one
+to a run of the other (Hodges-Lehmann). A difference is reported if it is at least
 1 % and the interval of the ratio excludes 1. "No difference" means that this interval lies within 5 %
 of 1. With an NVIDIA GPU, each command is also run under fathom record, apart from the timed runs, for
 GPU time and kernels.
