@@ -145,6 +145,7 @@ void write_entry_points(FactWriter& w, const CodeFacts& facts) {
     line.text("name", e.name);
     line.optional_text("target", e.target);
     line.optional_text("command", e.command);
+    if (e.kernels_reached) line.count("kernels_reached", *e.kernels_reached);
     line.place(e.at);
     line.certainty(e.certainty);
   });

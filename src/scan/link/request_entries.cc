@@ -63,7 +63,8 @@ class EntryFinder {
       const auto module = names_.find_module(entry.target.substr(0, colon), file);
       if (!module) return;
       if (const auto start = python_function(*module, entry.target.substr(colon + 1)))
-        out.push_back({entry.kind, entry.name, *start, 3, "the package installs this program"});
+        out.push_back(
+            {entry.kind, entry.name, *start, kInstalledRank, "the package installs this program"});
     } else if (started_.contains(file)) {
       add_readme_program(entry, out);
     } else if (entry.tries_module || is_test_or_example(readings_.files[file].path)) {

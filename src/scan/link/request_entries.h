@@ -31,6 +31,7 @@ struct RequestEntry {
 };
 
 constexpr int kFunctionRank = 2;
+constexpr int kInstalledRank = 3;  // a package's console scripts
 
 // Routes, programs, and the functions and methods of the API: those first that the documentation
 // calls, then those that the repository's own code, tests and benchmarks call most.

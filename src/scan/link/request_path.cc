@@ -59,7 +59,8 @@ class RequestPathFinder {
         entries_(find_request_entries(readings, types, names, facts, documented)) {}
 
   // Servers, engines and C++ programs come first. Functions stand for a library: they are shown
-  // where there is none of those, and other programs where no function reaches a kernel.
+  // where there is none of those, with the programs that it installs; other programs where no
+  // function reaches a kernel.
   RequestWays run() {
     std::vector<Found> before = programs([](int rank) { return rank < kFunctionRank; });
     std::erase_if(before, [](const Found& found) {
@@ -69,9 +70,12 @@ class RequestPathFinder {
     bool functions = false;
     const bool is_server = !before.empty() && before[0].first.rank == 0;
     if (before.empty() || (out_.empty() && !is_server)) functions = add_functions();
-    std::vector<Found> after;
-    if (!functions) after = programs([](int rank) { return rank > kFunctionRank; });
+    std::vector<Found> after = programs([](int rank) { return rank > kFunctionRank; });
+    // Beside functions only what the package installs.
+    if (functions)
+      std::erase_if(after, [](const Found& found) { return found.first.rank != kInstalledRank; });
     add_programs(after);
+    if (functions) widest_first();
     // A server that reaches no kernel is shown with where it stopped.
     const std::vector<Found>& first = before.empty() ? after : before;
     const bool shown = !first.empty() && ranks_shown_.contains(first[0].first.rank);
@@ -91,6 +95,19 @@ class RequestPathFinder {
   // build, and says nothing of what the repository is for.
   static bool is_unnamed_program(const RequestEntry& entry) {
     return entry.kind == EntryKind::kCppMain && entry.evidence != EntryEvidence::kReadme;
+  }
+
+  // A program that reaches more than any function shows how those work together.
+  void widest_first() {
+    const auto is_program = [](const RequestPath& path) {
+      return path.entry_kind == EntryKind::kConsoleScript;
+    };
+    const auto begin = std::find_if(out_.begin(), out_.end(), is_program);
+    const auto reaches_less = [&](const RequestPath& path) {
+      return path.kernels_reached < begin->kernels_reached;
+    };
+    if (begin != out_.end() && std::all_of(out_.begin(), begin, reaches_less))
+      std::rotate(out_.begin(), begin, out_.end());
   }
 
   // Of each kind those that reach most come first.
