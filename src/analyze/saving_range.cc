@@ -197,7 +197,8 @@ class SavingModel {
     double least = std::min(1.0, static_cast<double>(f.saving_at_least.count) / time);
     const double most = std::min(1.0, static_cast<double>(f.saving_at_most.count) / time);
     if (f.kind == FindingKind::kLayoutCopies) least = std::max(least, kAfterCopies * most);
-    if (f.kind == FindingKind::kRecompute) least = std::max(least, most);
+    const bool may_be_needed = f.confidence == Confidence::kLow;
+    if (f.kind == FindingKind::kRecompute && !may_be_needed) least = std::max(least, most);
     begin();
     for (const CoveredEvent& covered : f.covered) go(covered.event, 1 - kAfterReplacement * least);
     if (is_loop(f.kind)) remove_launches();

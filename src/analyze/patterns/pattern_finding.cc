@@ -6,6 +6,7 @@
 
 #include "analyze/advice.h"
 #include "analyze/finding_parts.h"
+#include "analyze/place.h"
 #include "analyze/priority.h"
 #include "base/count_text.h"
 
@@ -53,6 +54,19 @@ Finding pattern_finding(const PatternInput& in, PatternText text, const MatchedC
 
 void cover_beside(Finding& finding, EventId event) {
   if (event.valid()) finding.covered.push_back({event, {}});
+}
+
+void put_first(const PatternInput& in, Finding& finding, EventId event) {
+  constexpr size_t kPlaces = 3;
+  PlaceFinder& finder = in.assessment().places();
+  const PlaceIds ids = event.valid() ? finder.of(event) : PlaceIds{};
+  if (!ids.known()) return;
+  find_places(finder, finding);
+  Place place = finder.describe(ids);
+  place.time = finding.time;
+  place.share = 1;
+  finding.places.insert(finding.places.begin(), std::move(place));
+  if (finding.places.size() > kPlaces) finding.places.resize(kPlaces);
 }
 
 std::string per_step(const PatternInput& in, size_t count, std::string_view one,

@@ -48,6 +48,9 @@ Finding pattern_finding(const PatternInput& in, PatternText text, const MatchedC
 // that go with it.
 void cover_beside(Finding& finding, EventId event);
 
+// Where to change it, if that is not where its calls are: the place of this event comes first.
+void put_first(const PatternInput& in, Finding& finding, EventId event);
+
 // "80 calls (20 a step)"; in all only where there are not several steps.
 std::string per_step(const PatternInput& in, size_t count, std::string_view one,
                      std::string_view several);

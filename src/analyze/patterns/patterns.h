@@ -83,6 +83,12 @@ std::vector<Finding> scattered_messages(const PatternInput& in);
 std::vector<Finding> large_intermediates(const PatternInput& in);
 // A matrix for each row, gathered from a few for a batched product.
 std::vector<Finding> gathered_operands(const PatternInput& in);
+// A layer that mixes the channels of each pixel, after an interpolation.
+std::vector<Finding> enlarged_pixels(const PatternInput& in);
+// A batched product with one matrix for all samples.
+std::vector<Finding> shared_operands(const PatternInput& in);
+// A model that runs once more without gradients.
+std::vector<Finding> forward_again(const PatternInput& in);
 // Token ids that are repeated before a model instead of its results after it.
 std::vector<Finding> repeated_rows(const PatternInput& in);
 // Products in the program's own backward() that are no gradient of anything.

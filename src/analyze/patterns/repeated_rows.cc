@@ -7,7 +7,6 @@
 #include "analyze/finding_parts.h"
 #include "analyze/patterns/pattern_finding.h"
 #include "analyze/patterns/patterns.h"
-#include "analyze/place.h"
 #include "base/count_text.h"
 
 namespace fathom::patterns {
@@ -104,14 +103,7 @@ std::vector<Finding> repeated_rows(const PatternInput& in) {
                    Confidence::kMedium};
   Finding f =
       pattern_finding(in, std::move(text), found, {0, saved, "", "each row computed once"}, traits);
-  // The place to change is that of the repetition.
-  find_places(in.assessment().places(), f);
-  Place place = in.assessment().places().describe(in.assessment().places().of(repeat));
-  place.time = f.time;
-  place.share = 1;
-  constexpr size_t kPlaces = 3;
-  f.places.insert(f.places.begin(), std::move(place));
-  if (f.places.size() > kPlaces) f.places.resize(kPlaces);
+  put_first(in, f, repeat);
   return {std::move(f)};
 }
 

@@ -318,17 +318,7 @@ std::optional<Finding> unused_model(const PatternInput& in,
                                "no backward pass through it at all"},
                               Traits{"whole_model"});
   // no_grad() goes around the call of the model.
-  const EventId above = in.tree().parent_frame(module);
-  const PlaceIds caller = above.valid() ? in.assessment().places().of(above) : PlaceIds{};
-  if (caller.frame.valid()) {
-    find_places(in.assessment().places(), f);
-    Place place = in.assessment().places().describe(caller);
-    place.share = f.places.empty() ? 1 : f.places.front().share;
-    place.time = f.time;
-    f.places.insert(f.places.begin(), std::move(place));
-    constexpr size_t kPlaces = 3;
-    if (f.places.size() > kPlaces) f.places.resize(kPlaces);
-  }
+  put_first(in, f, in.tree().parent_frame(module));
   return f;
 }
 
