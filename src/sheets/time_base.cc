@@ -438,6 +438,11 @@ DeviceTime TimeBase::mean_device() const {
   return mean;
 }
 
+bool spans_nearly_all(Nanos span, Nanos wall) {
+  constexpr double kNearlyAll = 0.98;
+  return ratio(span, wall) >= kNearlyAll;
+}
+
 std::vector<DeviceWork> work_by_device(const SheetInput& input) {
   const EventStore& store = input.store;
   std::map<std::optional<int32_t>, std::vector<EventId>> by_device;

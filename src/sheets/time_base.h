@@ -70,6 +70,9 @@ struct DeviceWork {
 };
 std::vector<DeviceWork> work_by_device(const SheetInput& input);
 
+// Nothing is to be said of the difference then.
+bool spans_nearly_all(Nanos span, Nanos wall);
+
 TimeBase find_time_base(const SheetInput& input, const std::vector<DeviceWork>& devices);
 
 // Whether a copy engine did it. ROCm before 7.2 reports its copies as kernels of certain names.

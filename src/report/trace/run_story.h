@@ -39,7 +39,7 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
 
 // A few lines for a report: the phases, the first bottleneck and insight.
 std::string story_extract_markdown(const RunStory& story);
-// "prefill 12 %, decode 87 %"; empty where there are no phases.
+// "prefill 12 %, decode 87 % of the recording"; empty where there are no phases.
 std::string story_phases_text(const RunStory& story, const NameStyle& name);
 
 std::string story_text(const RunStory& story, const TerminalStyle& style, bool with_evidence);

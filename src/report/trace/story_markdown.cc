@@ -22,7 +22,7 @@ void write_nodes(const std::vector<StoryNode>& nodes, size_t depth, std::string&
 std::string story_extract_markdown(const RunStory& story) {
   std::string out;
   const std::string phases = story_phases_text(story, md_text);
-  if (!phases.empty()) out += fmt::format("- Phases: {} of the recording\n", phases);
+  if (!phases.empty()) out += fmt::format("- Phases: {}\n", phases);
   const auto add = [&out](std::string_view title, const std::vector<StoryLine>& lines) {
     if (lines.empty()) return;
     out += fmt::format("- {}: {} *({})*\n", title, story_sentence(lines.front(), md_text),

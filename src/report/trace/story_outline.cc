@@ -114,6 +114,13 @@ void add_lines(std::vector<StoryNode>& to, const std::vector<StoryLine>& lines,
   for (const StoryLine& line : lines) to.push_back(node_of(line, name, with_evidence));
 }
 
+// What the shares of phases are of.
+std::string whole_text(const RunStory& story) {
+  if (!story.has_timeline) return "the counted time";
+  if (!spans_nearly_all(story.total, story.wall)) return story_time(story.total.micros());
+  return story.recorded.count > 0 ? "the steady state" : "the recording";
+}
+
 StorySection summary_section(const RunStory& story, const NameStyle& name, bool with_evidence) {
   StorySection summary{"SUMMARY", {}, {}};
   if (story.phases.size() + story.more_phases > 0 && story.has_timeline) {
@@ -161,7 +168,7 @@ std::string story_phases_text(const RunStory& story, const NameStyle& name) {
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", title,
                        story_percent(100 * ratio(phase.busy + phase.idle, story.total)));
   }
-  return out;
+  return out + " of " + whole_text(story);
 }
 
 std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& name,
@@ -199,11 +206,9 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
     const Nanos time = phase.busy + phase.idle;
     std::string after = title_of(phase);
     if (story.total.count > 0) {
-      after += fmt::format(": {}, {} of the {}", story_time(time.micros()),
-                           story_percent(100 * ratio(time, story.total)),
-                           story.recorded.count > 0 ? "steady state"
-                           : story.has_timeline     ? "recording"
-                                                    : "counted time");
+      after += fmt::format(": {}{}, {} of {}", story_time(time.micros()),
+                           story.selects_work && story.has_timeline ? " of selected work" : "",
+                           story_percent(100 * ratio(time, story.total)), whole_text(story));
     }
     if (phase.evidence != PhaseEvidence::kNone)
       after += fmt::format(" (found by {})", phase_evidence_name(phase.evidence));

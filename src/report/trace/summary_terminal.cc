@@ -299,7 +299,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
   show_ranges(screen, s.ranges);
   if (!s.phases.empty()) {
     screen.entry("Phases",
-                 fmt::format("{}{}   ({})", s.phases, s.base.start_up ? " of the steady state" : "",
+                 fmt::format("{}   ({})", s.phases,
                              written.directory.empty() ? "fathom story" : "story.md"));
   }
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));

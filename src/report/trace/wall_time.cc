@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
+#include <utility>
 
 #include "analyze/finding_parts.h"
 #include "base/count_text.h"
@@ -42,19 +44,31 @@ bool has_gpu_time(const Summary& s) { return !s.base.devices.empty() && s.base.w
 
 // Nothing to add where the GPU's work spans nearly all of the wall time.
 std::string span_text(const Summary& s) {
-  constexpr double kNearlyAll = 0.98;
   const Nanos span = s.base.mean_device().span;
-  if (ratio(span, s.base.wall()) >= kNearlyAll) return {};
+  if (spans_nearly_all(span, s.base.wall())) return {};
   return fmt::format("; GPU work spans {}", micros_text(span));
 }
 
-// The steps' length; where one takes much longer than the others, their median and what differs.
+std::pair<Nanos, Nanos> shortest_and_longest(const std::vector<BaseStep>& steps) {
+  if (steps.empty()) return {};
+  const auto [shortest, longest] = std::ranges::minmax(
+      steps | std::views::transform([](const BaseStep& step) { return step.end - step.begin; }));
+  return {shortest, longest};
+}
+
+// The steps' length, with its range where they differ; where one takes much longer than the
+// others, their median and what differs.
 std::string steps_text(const Summary& s) {
   const auto steps = static_cast<int64_t>(s.base.steps.size());
   const std::string count = counted(static_cast<uint64_t>(steps), "step");
-  if (!s.slow_step)
-    return fmt::format("{} of {}", count,
-                       micros_text({s.base.wall().count / std::max<int64_t>(1, steps)}));
+  if (!s.slow_step) {
+    const std::string mean = micros_text({s.base.wall().count / std::max<int64_t>(1, steps)});
+    const auto [shortest, longest] = shortest_and_longest(s.base.steps);
+    constexpr double kAlike = 1.1;
+    if (ratio(longest, shortest) <= kAlike) return fmt::format("{} of {}", count, mean);
+    return fmt::format("{}, mean {}, {} to {}", count, mean, micros_text(shortest),
+                       micros_text(longest));
+  }
   const SlowStep& slow = *s.slow_step;
   return fmt::format("{}, median {}, {} takes {} ({} +{})", count, micros_text(slow.median),
                      screen_safe(slow.name).substr(0, kBaseNameShown), micros_text(slow.wall),

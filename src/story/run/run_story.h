@@ -205,6 +205,8 @@ struct RunStory {
   Nanos total, between;
   // Of the recording, where the story is of its steady state; zero: of all of it.
   Nanos recorded;
+  Nanos wall;                 // of the steps or the recording; the total is at most that
+  bool selects_work = false;  // ops, kernels or modules: their phases have no idle time
 };
 
 }  // namespace fathom

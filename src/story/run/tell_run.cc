@@ -102,6 +102,8 @@ class RunTeller {
     const PhaseProfiles profiles = profile_phases(facts_, labels_, hardware_, phases, work,
                                                   whole_phases ? WorkFilter{} : filter);
     story.total = facts_.assessment.timeline().total;
+    story.wall = facts_.assessment.base().wall();
+    story.selects_work = !whole_phases;
     if (const auto& steady = facts_.input.scope.steady)
       story.recorded = steady->recorded.end - steady->recorded.begin;
     const std::vector<size_t> shown = choose_phases(profiles, story);
