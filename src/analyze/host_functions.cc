@@ -79,17 +79,22 @@ struct KnownTime {
   EventId frame;
 };
 
-// The outermost frame that launches nothing, on any thread, while it runs.
-struct QuietFrame {
+// The outermost frame that launches nothing, on any thread, while it runs; or one of a function
+// that is known by its name, whatever it launches.
+struct HostFrame {
   EventId frame;
   Nanos idle;
   const KnownCall* known = nullptr;  // with the most time within it
   KnownTime known_time;
 };
 
-class QuietFrames {
+struct HostFrames {
+  std::vector<HostFrame> quiet, known;
+};
+
+class HostFrameFinder {
  public:
-  explicit QuietFrames(const Assessment& a) : a_(a), store_(a.input().store) {
+  explicit HostFrameFinder(const Assessment& a) : a_(a), store_(a.input().store) {
     const CallTree& tree = a.input().tree;
     for (const EventId work : tree.linked()) {
       const CallId launch = tree.launch(work);
@@ -102,7 +107,7 @@ class QuietFrames {
     std::ranges::sort(launches_);
   }
 
-  std::vector<QuietFrame> find() {
+  HostFrames find() {
     std::map<TrackId, std::vector<EventId>> frames;
     for (const TrackId track : tracks_) frames[track];
     for (size_t i = 0; i < store_.size(); ++i) {
@@ -111,13 +116,14 @@ class QuietFrames {
       if (const auto of = frames.find(store_.track_id(e)); of != frames.end())
         of->second.push_back(e);
     }
-    std::vector<QuietFrame> found;
+    HostFrames found;
     for (auto& [track, of_track] : frames) {
       std::ranges::sort(of_track, [this](EventId x, EventId y) {
         return std::tuple(store_.start(x), -store_.end(x).count, x.index) <
                std::tuple(store_.start(y), -store_.end(y).count, y.index);
       });
-      add(of_track, found);
+      add_quiet(of_track, found.quiet);
+      add_known(of_track, found.known);
     }
     return found;
   }
@@ -125,14 +131,27 @@ class QuietFrames {
  private:
   static constexpr size_t kMostTracks = 8;
 
-  void add(const std::vector<EventId>& frames, std::vector<QuietFrame>& found) {
+  void add_known(const std::vector<EventId>& frames, std::vector<HostFrame>& found) {
+    const size_t first = found.size();
+    Nanos end{INT64_MIN};
+    for (const EventId e : frames) {
+      const KnownCall* known = facts_of(e).known;
+      if (known == nullptr || store_.start(e) < end) continue;
+      end = store_.end(e);
+      found.push_back({e, {}, known, {store_.duration(e), e}});
+    }
+    add_idle_time({found.begin() + static_cast<std::ptrdiff_t>(first), found.end()},
+                  {IdleCause::kHost, IdleCause::kHostCode, IdleCause::kSynchronization});
+  }
+
+  void add_quiet(const std::vector<EventId>& frames, std::vector<HostFrame>& found) {
     const size_t first = found.size();
     Nanos end{INT64_MIN}, known_end{INT64_MIN};
     std::map<const KnownCall*, KnownTime> times;
     bool of_profiler = false;
     const auto close = [&] {
       if (found.size() == first || end.count == INT64_MIN) return;
-      QuietFrame& last = found.back();
+      HostFrame& last = found.back();
       for (const auto& [known, time] : times)
         if (time.time > last.known_time.time) {
           last.known = known;
@@ -159,17 +178,18 @@ class QuietFrames {
       known.frame = e;
     }
     close();
-    add_idle_time({found.begin() + static_cast<std::ptrdiff_t>(first), found.end()});
+    // Late launches, and host code: what such a function may be the cause of.
+    add_idle_time({found.begin() + static_cast<std::ptrdiff_t>(first), found.end()},
+                  {IdleCause::kHost, IdleCause::kHostCode});
   }
 
-  // Late launches, and host code: what such a function may be the cause of.
-  void add_idle_time(std::span<QuietFrame> frames) {
+  void add_idle_time(std::span<HostFrame> frames, std::initializer_list<IdleCause> causes) {
     const auto& devices = a_.idle().devices;
     const auto device = std::ranges::find(devices, true, &DeviceIdle::is_explained);
     if (device == devices.end()) return;
     size_t at = 0;
     for (const IdleStretch& stretch : device->stretches) {
-      if (stretch.cause != IdleCause::kHost && stretch.cause != IdleCause::kHostCode) continue;
+      if (std::ranges::find(causes, stretch.cause) == causes.end()) continue;
       while (at < frames.size() && store_.end(frames[at].frame) <= stretch.when.begin) ++at;
       for (size_t i = at; i < frames.size(); ++i) {
         const EventId e = frames[i].frame;
@@ -202,37 +222,38 @@ class QuietFrames {
 };
 
 // All calls of one function from one place of the program.
-struct QuietFunction {
+struct CalledFunction {
   StringId name;
   Nanos idle, time;
   std::vector<CoveredEvent> calls;
   std::map<const KnownCall*, KnownTime> known;
 };
 
-std::vector<QuietFunction> find_functions(const Assessment& a) {
+// Those worth telling, the most idle time first.
+std::vector<CalledFunction> by_function(const Assessment& a, const std::vector<HostFrame>& frames) {
   const EventStore& store = a.input().store;
-  std::map<std::pair<StringId, StringId>, QuietFunction> by_name;
-  for (const QuietFrame& quiet : QuietFrames(a).find()) {
-    if (quiet.idle.count <= 0) continue;
-    const EventId place = a.places().of(quiet.frame).frame;
+  std::map<std::pair<StringId, StringId>, CalledFunction> by_name;
+  for (const HostFrame& frame : frames) {
+    if (frame.idle.count <= 0) continue;
+    const EventId place = a.places().of(frame.frame).frame;
     const StringId at = place.valid() ? store.name_id(place) : StringId{};
-    QuietFunction& f = by_name[{at, store.name_id(quiet.frame)}];
-    f.name = store.name_id(quiet.frame);
-    f.idle += quiet.idle;
-    f.time += store.duration(quiet.frame);
-    f.calls.push_back({quiet.frame, quiet.idle});
-    if (quiet.known == nullptr) continue;
-    KnownTime& known = f.known[quiet.known];
-    known.time += quiet.known_time.time;
-    known.frame = quiet.known_time.frame;
+    CalledFunction& f = by_name[{at, store.name_id(frame.frame)}];
+    f.name = store.name_id(frame.frame);
+    f.idle += frame.idle;
+    f.time += store.duration(frame.frame);
+    f.calls.push_back({frame.frame, frame.idle});
+    if (frame.known == nullptr) continue;
+    KnownTime& known = f.known[frame.known];
+    known.time += frame.known_time.time;
+    known.frame = frame.known_time.frame;
   }
-  std::vector<QuietFunction> list;
+  std::vector<CalledFunction> list;
   for (auto& [names, f] : by_name) {
     const auto calls = static_cast<int64_t>(f.calls.size());
     if (ratio(f.idle, a.length()) >= kWorthTelling && f.time.count / calls >= kShortest.count)
       list.push_back(std::move(f));
   }
-  std::ranges::stable_sort(list, std::greater<>(), &QuietFunction::idle);
+  std::ranges::stable_sort(list, std::greater<>(), &CalledFunction::idle);
   if (list.size() > kMostTold) list.resize(kMostTold);
   return list;
 }
@@ -250,42 +271,54 @@ std::string per_step_text(const Assessment& a, Nanos time) {
   return micros_text({time.count / steps}) + " a step";
 }
 
+HostFunction tell(const Assessment& a, CalledFunction& called, std::string_view issue) {
+  constexpr double kMostOfIt = 0.4;  // of the function's time, by what is known in it
+  const EventStore& store = a.input().store;
+  HostFunction function;
+  Finding& f = function.finding;
+  f.kind = FindingKind::kHostWork;
+  f.is_quiet_function = true;
+  f.time = called.idle;
+  f.share = ratio(f.time, a.length());
+  f.covered = std::move(called.calls);
+  find_places(a.places(), f);
+  f.subject = f.places.empty() ? "host code" : short_place_text(f.places.front());
+  f.title = fmt::format("{}: {} runs on the host while the GPU is idle", per_step_text(a, f.time),
+                        f.subject);
+  f.issue = fmt::format("{} of one function{} take {} on the host, {} of it with the GPU idle.",
+                        counted(f.covered.size(), "call"), issue, micros_text(called.time),
+                        micros_text(f.time));
+  f.notes.push_back({"", shown_frame(store.text(called.name)), " is that function."});
+  advise(a, f, traits_of(a));
+  f.confidence = Confidence::kHigh;
+  f.saving_at_most = f.time;
+  f.projections = {{"none of this time left (upper bound)", {}, f.share}};
+  rate_part_of_whole(f);
+  f.call_stack = call_stack_of(a.input(), f.covered.front().event);
+  const auto most =
+      std::ranges::max_element(called.known, {}, [](const auto& k) { return k.second.time; });
+  if (most == called.known.end() || ratio(most->second.time, called.time) < kMostOfIt)
+    return function;
+  function.name = function_text(store.name(most->second.frame));
+  function.what = most->first->what;
+  function.instead = most->first->instead;
+  return function;
+}
+
 }  // namespace
 
 std::vector<HostFunction> find_host_functions(const Assessment& a) {
-  constexpr double kMostOfIt = 0.4;  // of the function's time, by what is known in it
-  const EventStore& store = a.input().store;
   std::vector<HostFunction> functions;
   const Nanos host = a.idle().time(IdleCause::kHost) + a.idle().time(IdleCause::kHostCode);
   if (!a.places().has_frames() || ratio(host, a.length()) < kWorthTelling) return functions;
-  for (QuietFunction& quiet : find_functions(a)) {
-    HostFunction& function = functions.emplace_back();
-    Finding& f = function.finding;
-    f.kind = FindingKind::kHostWork;
-    f.is_quiet_function = true;
-    f.time = quiet.idle;
-    f.share = ratio(f.time, a.length());
-    f.covered = std::move(quiet.calls);
-    find_places(a.places(), f);
-    f.subject = f.places.empty() ? "host code" : short_place_text(f.places.front());
-    f.title = fmt::format("{}: {} runs on the host while the GPU is idle", per_step_text(a, f.time),
-                          f.subject);
-    f.issue = fmt::format(
-        "{} of one function launch nothing and take {} on the host, {} of it with the GPU idle.",
-        counted(f.covered.size(), "call"), micros_text(quiet.time), micros_text(f.time));
-    f.notes.push_back({"", shown_frame(store.text(quiet.name)), " is that function."});
-    advise(a, f, traits_of(a));
-    f.confidence = Confidence::kHigh;
-    f.saving_at_most = f.time;
-    f.projections = {{"none of this time left (upper bound)", {}, f.share}};
-    rate_part_of_whole(f);
-    f.call_stack = call_stack_of(a.input(), f.covered.front().event);
-    const auto most =
-        std::ranges::max_element(quiet.known, {}, [](const auto& k) { return k.second.time; });
-    if (most == quiet.known.end() || ratio(most->second.time, quiet.time) < kMostOfIt) continue;
-    function.name = function_text(store.name(most->second.frame));
-    function.what = most->first->what;
-    function.instead = most->first->instead;
+  const HostFrames frames = HostFrameFinder(a).find();
+  for (CalledFunction& quiet : by_function(a, frames.quiet))
+    functions.push_back(tell(a, quiet, " launch nothing and"));
+  for (CalledFunction& known : by_function(a, frames.known)) {
+    HostFunction function = tell(a, known, "");
+    // What it spends its time in may have been told.
+    if (std::ranges::find(functions, function.what, &HostFunction::what) == functions.end())
+      functions.push_back(std::move(function));
   }
   return functions;
 }

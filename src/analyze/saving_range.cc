@@ -209,7 +209,8 @@ class SavingModel {
     for (const CoveredEvent& covered : f.covered) go(covered.event, is_fused ? 0 : 1 - most);
     if (!keeps_ops(f.kind)) {
       go_with(f);
-      if (is_loop(f.kind) || f.kind == FindingKind::kRepeatedTables)
+      if (is_loop(f.kind) || f.kind == FindingKind::kRepeatedTables ||
+          f.kind == FindingKind::kLoopedOptimizer)
         f.goes_with.between = remove_functions(f, true);
       if (f.kind == FindingKind::kPageableCopies)
         f.goes_with.functions = remove_functions(f, false);

@@ -224,6 +224,7 @@ std::span<const std::string_view> trait_names() {
                              "enlarged",
                              "shared_operand",
                              "of_linear",
+                             "small_groups",
                              "index",
                              "own_function",
                              "gradients",

@@ -29,7 +29,7 @@ sys.path[:0] = [str(PROGRAMS), str(HERE)]
 OWN_PROCESS = ["first_use", "small_buckets", "reduce_every_micro_batch", "twin_large_micro_batches"]
 OWN_PROCESS += ["recompiled_each_step", "clean_compiled", "compiled_with_breaks", "clean_compiled_training"]
 OWN_PROCESS += ["loader_restarted", "metrics_reduced_one_by_one"]
-OWN_PROCESS += ["allocator_cache_disabled", "block_excluded_from_compile"]
+OWN_PROCESS += ["allocator_cache_disabled", "block_excluded_from_compile", "objects_gathered_each_step"]
 WITHOUT_STACKS = ["item_per_layer", "attention_written_out", "optimizer_per_parameter", "clean_training"]
 # Also recorded with the profiler's events of waits (cuda_sync).
 WITH_SYNC_EVENTS = ["streams_in_lockstep", "twin_streams_overlap", "copies_in_turns", "event_wait", "item_per_layer"]

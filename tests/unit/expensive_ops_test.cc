@@ -27,9 +27,9 @@ std::string title_of(const Workload& w, FindingKind kind) {
 }
 
 TEST(ExpensiveOps, RowsAreComplete) {
-  const std::vector<std::string_view> conditions = {"inference", "training", "double",
-                                                    "real",      "integer",  "square",
-                                                    "single",    "batched",  "awkward"};
+  const std::vector<std::string_view> conditions = {"inference", "training", "double", "real",
+                                                    "integer",   "square",   "single", "batched",
+                                                    "awkward",   "few",      "inner"};
   for (const auto& row : read_tsv(expensive_ops_tsv, 8)) {
     for (const std::string_view text : row) EXPECT_FALSE(text.empty()) << row[0];
     if (row[3] == "*") continue;
@@ -81,6 +81,45 @@ TEST(ExpensiveOps, ConditionsTellNearTwinsApart) {
   };
   EXPECT_TRUE(rank("aten::argsort"));
   EXPECT_FALSE(rank("aten::neg")) << "ids are sorted once";
+}
+
+TEST(ExpensiveOps, ALargeTensorCopiedForAFewRows) {
+  const auto write = [](const char* op, const char* dims) {
+    Workload w;
+    for (int i = 0; i < 4; ++i) {
+      w.raw(test::cpu_op(op, w.host() - 1, 12,
+                         fmt::format(R"("Input Dims":{},"Input type":["float","Scalar","long int",)"
+                                     R"("float"])",
+                                     dims)));
+      w.op("aten::copy_", "[[1000000,512],[1000000,512],[]]", R"(["float","float","Scalar"])", 900);
+      w.host_pause(5);
+      w.op("aten::mm", test::kMatrix, kTwoBf16, 1000);
+    }
+    return title_of(w, FindingKind::kExpensiveOp).find("to change a few") != std::string::npos;
+  };
+  EXPECT_TRUE(write("aten::index_copy", "[[1000000,512],[],[4096],[4096,512]]"));
+  EXPECT_FALSE(write("aten::index_copy", "[[1000000,512],[],[900000],[900000,512]]"))
+      << "most of it";
+  EXPECT_FALSE(write("aten::index_copy_", "[[1000000,512],[],[4096],[4096,512]]")) << "in place";
+}
+
+TEST(ExpensiveOps, AnInnerOpIsToldOfItself) {
+  Workload w;
+  for (int i = 0; i < 4; ++i) {
+    const int64_t begin = w.host() - 2;
+    w.op("aten::_coalesce", "[[100000,100000]]", R"(["float"])", 700);
+    w.op("aten::addmm", "[[100000,64]]", R"(["float"])", 900);
+    w.raw(test::cpu_op(
+        "aten::_sparse_mm", begin, w.host() - begin,
+        R"("Input Dims":[[100000,100000],[100000,64]],"Input type":["float","float"])"));
+    w.host_pause(4);
+  }
+  std::vector<std::string> titles;
+  for (const Finding& f : w.find())
+    if (f.kind == FindingKind::kExpensiveOp) titles.push_back(f.title);
+  ASSERT_EQ(titles.size(), 2U);
+  EXPECT_NE(titles[0].find("ordered again"), std::string::npos) << titles[0];
+  EXPECT_NE(titles[1].find("Sparse products"), std::string::npos) << titles[1];
 }
 
 // The weights of a few experts, gathered for each token.
@@ -199,6 +238,30 @@ TEST(ExpensiveOps, AHookThatLaunchesNothing) {
   };
   EXPECT_NE(train(300).find("memory_stats builds"), std::string::npos) << train(300);
   EXPECT_EQ(train(4), "") << "Python's own cost of a call";
+}
+
+TEST(ExpensiveOps, AKnownFunctionThatLaunchesToo) {
+  const auto train = [](std::string_view function) {
+    Workload w;
+    int id = 0;
+    call(w, id, "train.py(5): step", [&] {
+      for (int i = 0; i < 24; ++i) {
+        w.op("aten::mm", "[[512,512],[512,512]]", kTwoBf16, 20);
+        call(w, id, function, [&] {
+          w.host_pause(200);
+          w.op("aten::copy_", "[[8],[8],[]]", R"(["long int","long int","Scalar"])", 2);
+          w.host_pause(200);
+        });
+      }
+    });
+    const auto findings = w.find();
+    const auto found = std::ranges::find(findings, true, &Finding::is_quiet_function);
+    return found == findings.end() ? "" : found->title;
+  };
+  EXPECT_NE(train("torch/distributed/distributed_c10d.py(9): all_gather_object")
+                .find("all_gather_object exchanges Python objects"),
+            std::string::npos);
+  EXPECT_EQ(train("torch/distributed/distributed_c10d.py(9): all_gather"), "") << "not known";
 }
 
 TEST(ExpensiveOps, LaunchCallsThatWaitForTheirKernels) {

@@ -209,6 +209,20 @@ TEST(Patterns, AnOptimizerInALoop) {
   EXPECT_FALSE(finds(step("forward", "aten::where"), FindingKind::kLoopedOptimizer));
 }
 
+TEST(Patterns, AFusedOptimizerWithAGroupForEachParameter) {
+  const auto step = [](int updates, const char* lists) {
+    Workload w;
+    w.annotate("Optimizer.step#AdamW.step", 3000);
+    for (int i = 0; i < updates; ++i)
+      w.op("aten::_fused_adamw_", lists, R"(["TensorList","TensorList"])", 6);
+    for (int i = 0; i < 4; ++i) w.op("aten::mm", kMatrix, kTwoBf16, 200);
+    return finds(w, FindingKind::kLoopedOptimizer);
+  };
+  EXPECT_TRUE(step(40, "[[[512]],[[512]]]"));
+  EXPECT_FALSE(step(4, "[[[512]],[[512]]]")) << "a few groups";
+  EXPECT_FALSE(step(40, "[[[512],[512],[512],[512]],[[512],[512],[512],[512]]]")) << "large groups";
+}
+
 TEST(Patterns, ProductsOfOneShapeInALoop) {
   const auto loop = [](const char* dims, bool norm) {
     Workload w;

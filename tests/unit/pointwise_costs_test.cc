@@ -87,6 +87,22 @@ TEST(ElementwiseCost, SizesAndPaddingAreArguments) {
   EXPECT_FALSE(cost("aten::upsample_nearest2d", {tensor({3}), number("[6, 6]")}));
 }
 
+TEST(ElementwiseCost, OpsThatFewProgramsUse) {
+  EXPECT_COST(cost("aten::upsample_bicubic2d", {tensor({1, 2, 3, 3}), number("[6, 6]")}), 32 * 72,
+              (18 + 72) * 2);
+  EXPECT_COST(cost("aten::reflection_pad2d", {tensor({1, 2, 3, 3}), number("[1, 1, 1, 1]")}), 0,
+              (18 + 50) * 2);
+  EXPECT_COST(cost("aten::cummax", {tensor({3, 4}), number("0")}), 12, 24 + 24 + 96);
+  EXPECT_COST(cost("aten::logaddexp", {tensor({3, 4}), tensor({3, 4})}), 12, 72);
+  EXPECT_COST(cost("aten::signbit", {tensor({3, 4}, kFp32)}), 12, 48 + 12);
+  EXPECT_COST(cost("aten::_prelu_kernel", {tensor({3, 4}), tensor({4})}), 12, 24 + 8 + 24);
+  // Of a table and values, an index for each value.
+  EXPECT_COST(cost("aten::searchsorted", {tensor({100}, kFp32), tensor({3, 4}, kFp32)}), 12,
+              400 + 48 + 96);
+  EXPECT_COST(cost("aten::bucketize", {tensor({3, 4}, kFp32), tensor({100}, kFp32)}), 12,
+              400 + 48 + 96);
+}
+
 TEST(ElementwiseCost, SortAndDropoutWriteMore) {
   EXPECT_COST(cost("aten::sort", {tensor({3, 4}), number("-1"), number("False")}), 120,
               24 + 12 * (2 + 8));
@@ -171,6 +187,13 @@ TEST(ReduceCost, ResultsAreWhatIsLeft) {
   EXPECT_COST(cost("aten::sum", {tensor({3, 4}), number("6")}), 12, 24 + 2);
   EXPECT_COST(cost("aten::sum", {tensor({3, 4}), number("[0]"), number("False"), number("6")}), 12,
               24 + 4 * 4);
+}
+
+TEST(ReduceCost, SomeGiveTwoResults) {
+  // Deviation and mean of each column.
+  EXPECT_COST(cost("aten::std_mean", {tensor({3, 4}, kFp32), number("[0]")}), 36, 48 + 4 * (4 + 4));
+  EXPECT_COST(cost("aten::kthvalue", {tensor({3, 4}, kFp32), number("2"), number("1")}), 12,
+              48 + 3 * (4 + 8));
 }
 
 TEST(ReduceCost, TopkKeepsSeveral) {

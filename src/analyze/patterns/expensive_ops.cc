@@ -26,6 +26,7 @@ struct ExpensiveRow {
   std::vector<std::string_view> names, when;
   double share = 0, calls = 0, least = 0, most = 0;
   std::string_view title, why, instead;
+  bool is_inner = false;
   uint16_t told_as = 0;  // the first row of this title: one finding tells of both
 };
 
@@ -44,6 +45,7 @@ const std::vector<ExpensiveRow>& expensive_rows() {
       row.share = whole_number(r[1]) / 100;
       row.calls = whole_number(r[2]);
       if (r[3] != "*") row.when = split(r[3], ',');
+      row.is_inner = std::erase(row.when, "inner") > 0;
       const size_t to = r[4].find('-');
       row.least = whole_number(r[4].substr(0, to)) / 100;
       row.most = whole_number(r[4].substr(to + 1)) / 100;
@@ -160,7 +162,8 @@ class ExpensiveOps {
  public:
   explicit ExpensiveOps(const PatternInput& in) : in_(in), names_(in.store()) {}
 
-  // Of the outermost op that a row fits; else of its kernel, else of the Python code around it.
+  // Of the outermost op that a row fits, or of an inner one that is told of itself; else of its
+  // kernel, else of the Python code around it.
   ExpensiveCall of(const AssessedCall& call, size_t place) {
     const CallTree& tree = in_.tree();
     CallId c = tree.call(call.op->event);
@@ -173,6 +176,7 @@ class ExpensiveOps {
     for (int i = 0; i < kAround && c.valid(); ++i, c = tree.parent(c)) {
       const EventId event = tree.event(c);
       if (const auto row = row_of(event, NameKind::kOp, place)) found = {event, row};
+      if (found.row && expensive_rows()[*found.row].is_inner) break;
     }
     if (found.row) return found;
     for (const EventId kernel : call.op->kernels)
@@ -222,10 +226,19 @@ class ExpensiveOps {
     if (condition == "integer") return is_integer_type(*first);
     if (condition == "square") return is_matrix && dims.back() == dims[dims.size() - 2];
     if (condition == "single") return is_single;
+    if (condition == "few") return is_large_beside_others(*args, *first);
     if (condition == "batched") return is_matrix && !is_single;
     if (condition.starts_with("after="))
       return runs_after(condition.substr(6), event, place, elements_of(*first));
     return false;
+  }
+
+  static bool is_large_beside_others(const OpArgs& args, const ArgValue& first) {
+    constexpr int64_t kTimes = 4;
+    return std::ranges::all_of(args.inputs, [&first](const ArgValue& value) {
+      return &value == &first || !value.is_tensor() || is_integer_type(value) ||
+             elements_of(value) <= elements_of(first) / kTimes;
+    });
   }
 
   static bool is_complex(const ArgValue& value) {

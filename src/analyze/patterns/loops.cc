@@ -109,19 +109,49 @@ double fused_bytes(const PatternInput& in, const MatchedCalls& updates) {
   return adam > 0 ? adam : scales ? sgd / 2 : sgd;
 }
 
+// Fused updates of many lists of a parameter or two, as of an optimizer with a group for each.
+std::vector<Finding> small_groups(const PatternInput& in, const MatchedCalls& fused) {
+  constexpr size_t kManyUpdates = 16, kFewParameters = 2;
+  const auto parameters_of = [&in](const AssessedCall* call) {
+    const OpView& view = in.view(*call);
+    return view.args.inputs.empty() ? 0 : view.args.inputs[0].list.size();
+  };
+  MatchedCalls found;
+  for (const AssessedCall* call : fused.calls()) {
+    const size_t parameters = parameters_of(call);
+    if (parameters > 0 && parameters <= kFewParameters) found.add(*call);
+  }
+  if (found.size() < kManyUpdates * in.steps() || 2 * found.size() < fused.size()) return {};
+  const double most = found.counted() + found.waited();
+  if (!is_noticeable(in, most)) return {};
+  PatternText text{FindingKind::kLoopedOptimizer,
+                   std::string(ops_by_time(found.calls()).front()->group->key.name),
+                   "The optimizer's fused updates get a parameter or two each",
+                   fmt::format("{} take {}; the GPU is idle for {} before them. Each group of "
+                               "parameters is updated by launches of its own.",
+                               per_step(in, found.size(), "update", "updates"),
+                               micros_text(nanos_from(found.seconds())),
+                               micros_text(nanos_from(found.waited()))),
+                   Confidence::kHigh};
+  return {pattern_finding(in, std::move(text), found,
+                          {0, most, "", "all parameters in a few groups (upper bound)"},
+                          Traits{"small_groups"})};
+}
+
 }  // namespace
 
 std::vector<Finding> looped_optimizer(const PatternInput& in) {
   constexpr size_t kManyUpdates = 20;
   const OptimizerSteps steps(in.store());
+  MatchedCalls fused;
   for (const AssessedCall& call : in.calls()) {
     const EventId event = call.op->event;
-    // It is there already, beside what it cannot do.
     if (in.has(call, Role::kFusedUpdate) &&
-        steps.contains(in.store().track_id(event), in.store().start(event))) {
-      return {};
-    }
+        steps.contains(in.store().track_id(event), in.store().start(event)))
+      fused.add(call);
   }
+  // It is there already, beside what it cannot do.
+  if (!fused.empty()) return small_groups(in, fused);
   const std::vector<bool> updates = find_updates(in);
   MatchedCalls found;
   for (size_t i = 0; i < updates.size(); ++i) {
