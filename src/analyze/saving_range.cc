@@ -335,6 +335,7 @@ class SavingModel {
       if (ids.op.valid() && a_.input().store.name(ids.op).starts_with("aten::")) ops.insert(ids.op);
     }
     const std::vector<PlaceIds>& ids = places_of_calls();
+    keep_heavy_ops(f.time, ids, ops);
     for (const EventId op : ops) {
       const CallId call = tree_.call(op);
       if (!call.valid()) continue;
@@ -346,6 +347,16 @@ class SavingModel {
       for (const EventId kernel : a_.calls()[i].op->kernels) go(kernel, 0);
     }
     remove_launches();
+  }
+
+  // An op that computes far longer than it makes the GPU wait is there for its result.
+  void keep_heavy_ops(Nanos idle, const std::vector<PlaceIds>& ids,
+                      std::unordered_set<EventId>& ops) const {
+    constexpr double kTimesIdle = 8;
+    Nanos work;
+    for (size_t i = 0; i < ids.size(); ++i)
+      if (ops.contains(ids[i].op)) work += a_.calls()[i].time;
+    if (ratio(work, idle) > kTimesIdle) ops.clear();
   }
 
   // What is done only for a wait, in the same function call: the host's code before the waiting op

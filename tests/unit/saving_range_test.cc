@@ -2,6 +2,7 @@
 #include "analyze/saving_range.h"
 
 #include "analyze/critical/step_model.h"
+#include "analyze/pipeline.h"
 #include "checks.h"
 #include "sheets/launchers.h"
 #include "unit/small_trace.h"
@@ -59,6 +60,41 @@ TEST(PathBound, WorkThatIsFusedNeedsNoLaunchEither) {
 
 TEST(PathBound, AFindingWithoutEventsIsLeftAlone) {
   EXPECT_EQ(bounded(3, FindingKind::kLowEfficiency, 0).saving_at_most, micros(100));
+}
+
+// Of a step whose ops compute for so long and are waited for each, the most that the waits save.
+double saved_by_waits(int64_t work) {
+  std::vector<std::string> events;
+  int64_t at = 0;
+  for (int i = 0; i < 10; ++i) {
+    events.push_back(cpu_op("aten::solve", at, work + 60));
+    events.push_back(launch_call(at + 2, 4, 2 * i + 1));
+    events.push_back(kernel("solve", at + 8, work, 2 * i + 1));
+    events.push_back(launch_call(at + 8, work + 20, 1000 + i, "1", "cudaStreamSynchronize"));
+    at += work + 160;
+    events.push_back(cpu_op("aten::add", at, 10));
+    events.push_back(launch_call(at + 2, 4, 2 * i + 2));
+    events.push_back(kernel("add", at + 8, 40, 2 * i + 2));
+    at += 12;
+  }
+  const Trace trace = test::open_events(events);
+  const Scope scope;
+  const SheetInput input(trace.store, trace.tree, scope);
+  const MeasuredOps ops(input, find_launchers(input));
+  const Assessment a(input, ops, nullptr);
+  const CriticalPath path(input, a.base());
+  std::vector<Finding> findings = find_all(a);
+  std::erase_if(findings, [](const Finding& f) { return f.kind != FindingKind::kSynchronization; });
+  if (findings.empty()) return 0;
+  SavingRanges(a, path).bound(findings);
+  return ratio(findings.front().saving_at_most, a.length());
+}
+
+TEST(PathBound, AnOpThatIsWaitedForStaysWhereItComputesForLong) {
+  EXPECT_GT(saved_by_waits(60), 0.5) << "a check of a few values goes with its wait";
+  const double of_long = saved_by_waits(4000);
+  EXPECT_GT(of_long, 0);
+  EXPECT_LT(of_long, 0.2);
 }
 
 std::string python(std::string_view name, int64_t start, int64_t duration) {
