@@ -341,8 +341,8 @@ class FileReader {
         add_found(cpp::find_kernels_in_text(literal.text, line, false), reading);
       }
       if (!holds_code(literal)) continue;
-      const std::string code = cpp::plain_spelling(cpp::blank_jinja(literal.text));
-      const cpp::Definitions found = cpp::find_definitions(cpp::lex(code), known_);
+      const std::string code = cpp::plain_spelling(literal.text);
+      const cpp::Definitions found = cpp::find_definitions(cpp::lex_filled(code), known_);
       add_functions(found, literal, reading);
     }
     if (carries_weight(readings_.files[file])) reading.signals = finder.find(tree.tokens);
@@ -417,8 +417,8 @@ class FileReader {
   }
 
   void read_literal_usage(const python::CudaText& literal, FileReading& reading) {
-    const std::string code = cpp::plain_spelling(cpp::blank_jinja(literal.text));
-    const cpp::TokenList source = cpp::lex(code);
+    const std::string code = cpp::plain_spelling(literal.text);
+    const cpp::TokenList source = cpp::lex_filled(code);
     const cpp::Definitions found = cpp::find_definitions(source, known_);
     const cpp::Brackets brackets(source);
     cpp::BodyTrees trees({source, brackets}, found);

@@ -163,8 +163,10 @@ class DefinitionFinder {
     if (vocabulary_ != nullptr) {
       if (const Macro* macro = vocabulary_->kernel_macro(word, source_.tokens[i].line)) {
         const size_t end = use_end(source_, brackets_, i, *macro);
-        if (end < source_.size()) return kernel_macro(i, end);
+        if (end < source_.size()) return kernel_macro(i, end, find_macro());
       }
+      if (const size_t end = kernel_list(i); end > 0)
+        return kernel_macro(i, end, find_macro_or_list());
     }
     items.push_back(static_cast<uint32_t>(i));
     return i + 1;
@@ -414,10 +416,24 @@ class DefinitionFinder {
     }
   }
 
+  // OPS(DEFINE): a list that is given a macro which defines kernels; its last token, or 0.
+  size_t kernel_list(size_t name) const {
+    if (!header_.items.empty() || !source_.is(name + 1, "(") || !brackets_.closed(name + 1))
+      return 0;
+    const uint32_t line = source_.tokens[name].line;
+    const std::vector<Range> arguments = arguments_of({source_, brackets_}, name + 1);
+    const bool gives = std::ranges::any_of(arguments, [&](const Range& one) {
+      return one.last == one.first + 1 && source_.is_name(one.first) &&
+             vocabulary_->kernel_macro(source_.at(one.first), line) != nullptr;
+    });
+    return gives && vocabulary_->list_macro(source_.at(name), line) != nullptr
+               ? brackets_.partner(name + 1)
+               : 0;
+  }
+
   // A macro that defines kernels, or that is a part of a kernel's header.
-  size_t kernel_macro(size_t name, size_t end) {
-    const std::string text =
-        expand(source_, brackets_, name, end + 1, find_macro(), expansions_left_);
+  size_t kernel_macro(size_t name, size_t end, const FindMacro& find) {
+    const std::string text = expand(source_, brackets_, name, end + 1, find, expansions_left_);
     const bool whole = text.ends_with('}') || text.ends_with(';');
     if (!whole) {
       aliases_.push_back(static_cast<uint32_t>(name));
@@ -434,6 +450,13 @@ class DefinitionFinder {
   FindMacro find_macro() const {
     return [this](std::string_view word, uint32_t line, size_t) {
       return vocabulary_->find(word, line);
+    };
+  }
+
+  FindMacro find_macro_or_list() const {
+    return [this](std::string_view word, uint32_t line, size_t) {
+      const Macro* macro = vocabulary_->find(word, line);
+      return macro != nullptr ? macro : vocabulary_->list_macro(word, line);
     };
   }
 

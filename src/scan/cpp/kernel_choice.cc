@@ -1,6 +1,7 @@
 #include "scan/cpp/kernel_choice.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text_parts.h"
 #include "scan/cpp/words.h"
@@ -31,23 +32,25 @@ class Chooser {
     const Code& code = place.code;
     expression = without_casts(code, expression);
     if (expression.empty() || steps > kMaxChoiceSteps || !may_look()) return;
-    if (alternatives(place, expression, steps)) return;
+    if (alternatives(place, expression, steps) || held_in_function(place, expression)) return;
     // A lambda that gives one back, or a list of them.
     if (code.is(expression.first, "[") || code.is(expression.first, "{")) {
-      return named_in(code, expression);
+      return entry(place, expression, steps) ? void() : named_in(code, expression);
     }
     const Path path = path_from(code, expression.first, expression.last);
     if (!path.valid()) return;
     const std::string_view name = code.source.at(path.names.back());
     if (path.all.last < expression.last) {
       if (code.is(path.all.last, "{")) return named_in(code, {path.all.last, expression.last});
-      if (code.is(path.all.last, "(") && gives_by_name(name))
-        return first_literal(code, path.all.last);
+      if (code.is(path.all.last, "(") && asked_by_name(code, name, path.all.last)) return;
       // A local lambda's name, or a function's; a list's.
       if (code.is(path.all.last, "(") && !variable(place, name, steps)) called(name);
       const bool plain_name = path.names.size() == 1 && !position(around_.parameters, name);
-      if (code.is(path.all.last, "[") && plain_name && !variable(place, name, steps))
-        chosen_elsewhere(name);
+      const bool in_table = code.is(path.all.last, "[") && plain_name;
+      if (in_table) entry_ = literal_index(code, path.all.last);
+      const size_t before = out_.kernels.size();
+      if (in_table && !variable(place, name, steps)) chosen_elsewhere(name);
+      if (out_.kernels.size() == before) held_in_file(place, expression);
       return;
     }
     if (name == "device_kernel" && path.arguments.back() != SIZE_MAX) {
@@ -60,8 +63,7 @@ class Chooser {
     if (plain && path.arguments.back() == SIZE_MAX && macro(place, path.names[0], steps)) return;
     if (plain && path.arguments.back() == SIZE_MAX && variable(place, name, steps)) return;
     if (plain && (parameter(name) || lambda_parameter(place, name, steps))) return;
-    if (!around_.known.kernels.contains(name))
-      return asked_for(around_.file, name, {0, around_.file.source.size()});
+    if (!around_.known.kernels.contains(name)) return held_in_file(place, expression);
     add_once(out_.kernels, path_name(code, path));
     const std::string arguments = path_arguments(code, path);
     if (!arguments.empty()) add_once(out_.template_arguments, arguments);
@@ -158,9 +160,10 @@ class Chooser {
         any = true;
         // What macros assign to it stands between its declaration and here.
         const bool open = range.empty() || in->code.is(range.first, "nullptr");
-        if (open && in->at > value.name) {
+        if (open && in->at > value.name && value.name >= in->from) {
           named_in(in->code, {value.name, in->at});
-          if (out_.kernels.empty()) asked_for(in->code, name, {value.name, in->at});
+          if (out_.kernels.empty() && &in->code != &around_.file)
+            held_in_expansion(*in, {value.name, value.name + 1});
         } else {
           kernel(there, range, steps + 1);
         }
@@ -193,12 +196,50 @@ class Chooser {
     if (around_.macros == nullptr || &place.code != &around_.file) return false;
     const Macro* found = around_.macros->find(source.at(name), source.tokens[name].line);
     if (found == nullptr || found->parameters || found->body.size() > 1000) return false;
-    const TokenList body = lex(found->body);
+    expansion(place, *found, steps);
+    for (const Macro* other : other_branches(*found, name)) expansion(place, *other, steps);
+    return true;
+  }
+
+  void expansion(const Place& place, const Macro& macro, int steps) {
+    const TokenList body = lex(macro.body);
     const Brackets brackets(body);
     const Code code{body, brackets};
     const Values none(code);
     kernel({code, none, 0, 0, &place}, {0, body.size()}, steps + 1);
-    return true;
+  }
+
+  // The same name's definitions in other branches of the #if that holds this one, behind all of
+  // which it is used.
+  std::vector<const Macro*> other_branches(const Macro& macro, size_t use) {
+    constexpr size_t kMost = 8;
+    std::vector<const Macro*> others;
+    if (around_.branches == nullptr || !may_search(around_.branches->size())) return others;
+    const std::vector<Branch>& branches = *around_.branches;
+    const uint32_t own = branch_at_line(macro.line);
+    if (own == kNoBranch) return others;
+    // The #if, and its #endif.
+    uint32_t begin = branches[own].first, end = branches[own].last;
+    for (size_t i = own; i-- > 0;)
+      if (branches[i].ended_by_else && branches[i].last == begin) begin = branches[i].first;
+    for (size_t i = own; i < branches.size() && branches[i].first <= end; ++i)
+      if (branches[i].first == end) end = branches[i].last;
+    const auto line_of = [this](uint32_t token) { return around_.file.source.tokens[token].line; };
+    if (end >= around_.file.source.size() || end > use) return others;
+    for (const Macro* other : around_.macros->all(macro.name)) {
+      const bool inside = other->line > line_of(begin) && other->line < line_of(end);
+      if (other != &macro && inside && !other->parameters && others.size() < kMost)
+        others.push_back(other);
+    }
+    return others;
+  }
+
+  uint32_t branch_at_line(uint32_t line) const {
+    const std::vector<Token>& tokens = around_.file.source.tokens;
+    const auto at = std::ranges::lower_bound(tokens, line, {}, &Token::line);
+    return at == tokens.end()
+               ? kNoBranch
+               : branch_around(*around_.branches, static_cast<size_t>(at - tokens.begin()));
   }
 
   bool alias(const Place& place, std::string_view name, int steps) {
@@ -253,39 +294,57 @@ class Chooser {
     for (const std::string& kernel : elsewhere->second) add_once(out_.kernels, kernel);
   }
 
-  // cuModuleGetFunction(&kernel, module, "name"), kernel = clCreateKernel(program, "name", &error)
-  static bool gives_by_name(std::string_view function) {
-    return function.ends_with("GetFunction") || function.ends_with("GetKernel") ||
-           function == "clCreateKernel";
+  void add_all(const std::vector<std::string>& names) {
+    for (const std::string& name : names) add_once(out_.kernels, name);
   }
 
-  void first_literal(const Code& code, size_t open) {
-    if (!code.brackets.closed(open)) return;
+  bool held_in_function(const Place& place, Range expression) {
+    if (around_.handles == nullptr || &place.code != &around_.file) return false;
+    const auto names = around_.handles->held_in_function(expression, place.at, place.from);
+    add_all(names);
+    return !names.empty();
+  }
+
+  // A member, or a variable outside of functions.
+  void held_in_file(const Place& place, Range expression) {
+    if (around_.handles != nullptr && &place.code == &around_.file)
+      add_all(around_.handles->held_in_file(expression));
+  }
+
+  // A macro that looks up what it launches.
+  void held_in_expansion(const Place& in, Range variable) {
+    static const Definitions kNone;
+    if (may_search(in.code.source.size()))
+      add_all(KernelHandles(in.code, kNone).held_in_function(variable, in.at, variable.first));
+  }
+
+  // module.GetFunction("name"), and functions of the file around such calls.
+  bool asked_by_name(const Code& code, std::string_view function, size_t open) {
+    if (around_.handles == nullptr || !around_.handles->gives_by_name(function)) return false;
     for (const Range& argument : arguments_of(code, open)) {
-      const TokenList& source = code.source;
-      if (argument.empty() || source.tokens[argument.first].kind != TokenKind::kString) continue;
-      const std::string_view text = source.at(argument.first);
-      if (text.size() > 2 && text.starts_with('"'))
-        return add_once(out_.kernels, std::string(text.substr(1, text.size() - 2)));
+      const std::string_view text = code.source.at(argument.first);
+      if (!text.starts_with('"') || text.size() < 3) continue;
+      add_once(out_.kernels, std::string(text.substr(1, text.size() - 2)));
+      return true;
     }
+    return false;
   }
 
-  // What a variable is asked for by name to be, between its declaration and here; or a member,
-  // anywhere in the file.
-  void asked_for(const Code& code, std::string_view name, Range range) {
-    if (!may_search(range.last - range.first)) return;
-    for (size_t i = std::max<size_t>(range.first, 2); i + 1 < range.last; ++i) {
-      if (!code.is(i, name) || !code.is(i + 1, ",")) continue;
-      const Path given = path_before(code, i + 1);
-      if (!given.valid() || given.all.first < 2 || !code.is(given.all.first - 1, "&")) continue;
-      size_t open = given.all.first - 2;
-      if (code.is(open, ")") && code.brackets.closed(open) && code.brackets.partner(open) > 0)
-        open = code.brackets.partner(open) - 1;  // (void**)&kernel
-      if (!code.is(open, "(")) continue;
-      const Path callee = path_before(code, open);
-      if (callee.valid() && gives_by_name(code.source.at(callee.names.back())))
-        first_literal(code, open);
-    }
+  // table[2]
+  static std::optional<size_t> literal_index(const Code& code, size_t open) {
+    if (!code.brackets.closed(open) || code.brackets.partner(open) != open + 2) return std::nullopt;
+    return number_in<size_t>(code.source.at(open + 1));
+  }
+
+  // What a table holds at the index that was asked for.
+  bool entry(const Place& place, Range table, int steps) {
+    const auto at = std::exchange(entry_, std::nullopt);
+    if (!at || !place.code.is(table.first, "{")) return false;
+    const std::vector<Range> entries = arguments_of(place.code, table.first);
+    if (*at >= entries.size() || place.code.is_any(entries[*at].first, {"[", "{", "."}))
+      return false;
+    kernel(place, entries[*at], steps + 1);
+    return true;
   }
 
   // auto launch = [&](auto kernel, …) { kernel<<<…>>>(…); };  launch(first_kernel, …);
@@ -345,6 +404,7 @@ class Chooser {
 
   const Surroundings& around_;
   KernelChoice& out_;
+  std::optional<size_t> entry_;  // of the table that is read next
   size_t looks_ = 0;  // expressions read: each can have two sides, and each name many values
 };
 

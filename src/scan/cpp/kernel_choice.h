@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "scan/cpp/cpp_file.h"
+#include "scan/cpp/directives.h"
 #include "scan/cpp/expressions.h"
+#include "scan/cpp/kernel_handles.h"
 #include "scan/cpp/macros.h"
 #include "scan/cpp/values.h"
 
@@ -27,8 +29,10 @@ struct Surroundings {
   const Code& file;
   const Function* function = nullptr;  // in `file`; null: outside any
   // Names of the function's parameters, its template's, and those of the class it belongs to.
-  std::vector<std::string> parameters, template_parameters, class_parameters;
-  const MacroTable* macros = nullptr;  // of the file
+  std::vector<std::string> parameters = {}, template_parameters = {}, class_parameters = {};
+  const MacroTable* macros = nullptr;             // of the file
+  KernelHandles* handles = nullptr;               // of the file
+  const std::vector<Branch>* branches = nullptr;  // of the file
   // Tokens that may still be searched for who calls a lambda or gives a kernel back: a file of
   // launches and nothing else must not cost its square.
   size_t* searches_left = nullptr;

@@ -84,6 +84,8 @@ class LaunchFinder {
   MacroTable macros_, all_macros_;
   std::unique_ptr<Values> values_;
   Surroundings around_;
+  KernelHandles handles_;
+  std::vector<Branch> branches_;
   bool names_are_read_ = false;
   std::vector<const Class*> owners_;  // the classes around the function, outermost first
   size_t next_class_ = 0;

@@ -48,8 +48,10 @@ LaunchFinder::LaunchFinder(const Code& code, const Definitions& definitions,
     : code_(code),
       definitions_(definitions),
       known_(known),
-      around_{definitions, known, code, nullptr, {}, {}, {}, nullptr, nullptr} {
+      around_{definitions, known, code},
+      handles_(code, definitions) {
   collect_words();
+  around_.handles = &handles_;
   around_.macros = &all_macros_;
   around_.searches_left = &searches_left_;
 }
@@ -82,6 +84,8 @@ const LaunchFinder::Word* LaunchFinder::word_at(const Code& code, size_t name) c
 std::vector<FoundLaunch> LaunchFinder::run() {
   if (!has_launch_words()) return {};
   values_ = std::make_unique<Values>(code_);
+  branches_ = find_branches(code_.source);
+  around_.branches = &branches_;
   const std::vector<Function>& functions = definitions_.functions;
   size_t next = 0;
   for (size_t i = 0; i < code_.source.size();) {

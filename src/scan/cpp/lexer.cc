@@ -271,6 +271,57 @@ TokenList lex_jinja(std::string_view text) {
   return list;
 }
 
+namespace {
+
+// The bytes of a field that a format string or an f-string fills in; 0: none begins there.
+size_t field_at(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 80;
+  const std::string_view rest = text.substr(at, kLongest);
+  if (rest.starts_with("%s") || rest.starts_with("%d")) return 2;
+  const bool is_named = rest.starts_with("%(");
+  if (!is_named && !rest.starts_with('{')) return 0;
+  const size_t end = rest.find_first_of(is_named ? ")\n" : "}\n");
+  if (end == std::string_view::npos || rest[end] == '\n') return 0;
+  return is_named ? (rest.substr(end + 1, 1) == "s" ? end + 2 : 0) : end + 1;
+}
+
+// Names of functions that hold fields become names, every byte in its place.
+void blank_filled_names(std::string& text) {
+  constexpr std::string_view kVoid = "void", kBounds = "__launch_bounds__(";
+  for (size_t at = text.find(kVoid); at != std::string::npos; at = text.find(kVoid, at)) {
+    at += kVoid.size();
+    size_t begin = text.find_first_not_of(" \t\n", at);
+    if (begin == std::string::npos) return;
+    if (std::string_view(text).substr(begin).starts_with(kBounds)) {
+      begin = text.find_first_of(")\n", begin);
+      if (begin == std::string::npos) return;
+      begin = text.find_first_not_of(" \t\n", begin + 1);
+      if (begin == std::string::npos) return;
+    }
+    size_t end = begin;
+    bool has_field = false;
+    while (end < text.size()) {
+      const size_t field = field_at(text, end);
+      if (field == 0 && !is_word_character(text[end])) break;
+      has_field = has_field || field > 0;
+      end += std::max<size_t>(field, 1);
+    }
+    if (has_field && end < text.size() && text[end] == '(')
+      for (size_t i = begin; i < end; ++i)
+        if (!is_word_character(text[i])) text[i] = '_';
+  }
+}
+
+}  // namespace
+
+TokenList lex_filled(std::string_view text) {
+  std::string blank = blank_jinja(text);
+  blank_filled_names(blank);
+  TokenList list = lex(blank);
+  list.text = text.substr(0, list.text.size());
+  return list;
+}
+
 size_t TokenList::closing(size_t open) const {
   size_t depth = 0;
   for (size_t i = open; i < tokens.size(); ++i) {

@@ -143,6 +143,11 @@ const Macro* MacroTable::find(std::string_view name, uint32_t line) const {
   return after == all.begin() ? all.front() : *(after - 1);
 }
 
+std::span<const Macro* const> MacroTable::all(std::string_view name) const {
+  const auto found = macros_.find(name);
+  return found == macros_.end() ? std::span<const Macro* const>() : found->second;
+}
+
 bool takes_arguments(const Macro& macro, size_t count) {
   if (!macro.parameters || count == SIZE_MAX) return !macro.parameters;
   const size_t wanted = macro.parameters->size();

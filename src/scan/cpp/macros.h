@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,7 @@ class MacroTable {
   // Adds macros of one file, in order of line.
   void add(const std::vector<Macro>& macros, const std::function<bool(const Macro&)>& wanted);
   const Macro* find(std::string_view name, uint32_t line) const;
+  std::span<const Macro* const> all(std::string_view name) const;
   bool contains(std::string_view name) const { return macros_.contains(name); }
   bool empty() const { return macros_.empty(); }
 

@@ -66,6 +66,10 @@ TokenList lex(std::string_view text);
 // are read as the template writes them, "{{ name }}_kernel".
 TokenList lex_jinja(std::string_view text);
 
+// The same of a text in another program, which may fill in the names of kernels by its own means:
+// "void {name}_kernel(", "void %s(".
+TokenList lex_filled(std::string_view text);
+
 // Jinja's tags made harmless, every byte and line in its place: {{ x }} becomes part of a name,
 // {% … %} and {# … #} become space.
 std::string blank_jinja(std::string_view text);

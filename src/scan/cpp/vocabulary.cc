@@ -5,6 +5,7 @@
 #include "base/text_parts.h"
 #include "base/tsv.h"
 #include "scan/cpp/directives.h"
+#include "scan/cpp/launches.h"
 #include "scan/cpp/words.h"
 #include "scan/kernels/kernel_macros.h"
 
@@ -71,6 +72,14 @@ Vocabulary::Vocabulary(const std::vector<Macro>& macros, const KnownNames& known
   own_.add(macros, [&](const Macro& macro) {
     return own_kernel_macros_.contains(macro.name) || holds(macro.body, "##");
   });
+  if (!own_kernel_macros_.empty() || !known.kernel_macros.empty())
+    own_lists_.add(macros, calls_parameter);
+}
+
+const Macro* Vocabulary::list_macro(std::string_view name, uint32_t line) const {
+  if (const Macro* macro = own_lists_.find(name, line)) return macro;
+  const auto other = known_.passing_macros.find(name);
+  return other == known_.passing_macros.end() ? nullptr : &other->second.front();
 }
 
 const Macro* Vocabulary::kernel_macro(std::string_view name, uint32_t line) const {

@@ -30,6 +30,8 @@ class Vocabulary {
   const Macro* kernel_macro(std::string_view name, uint32_t line) const;
   // Those, and macros that paste names together.
   const Macro* find(std::string_view name, uint32_t line) const;
+  // An X-macro: a list of uses of a macro that it is given; null: the name is none.
+  const Macro* list_macro(std::string_view name, uint32_t line) const;
   const std::set<std::string, std::less<>>& device_words() const { return device_words_; }
   // Whether the file or the repository defines the name as something that makes no kernels.
   bool is_other_macro(std::string_view name) const {
@@ -38,7 +40,7 @@ class Vocabulary {
 
  private:
   const KnownNames& known_;
-  MacroTable own_;
+  MacroTable own_, own_lists_;
   std::set<std::string, std::less<>> own_kernel_macros_, device_words_;
   std::set<std::string_view> own_other_macros_;  // all capitals, or of a library's name
 };

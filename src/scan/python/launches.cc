@@ -5,6 +5,7 @@
 #include "base/text_parts.h"
 #include "scan/python/extract.h"
 #include "scan/python/name_meanings.h"
+#include "scan/python/raw_kernels.h"
 
 namespace fathom::python {
 namespace {
@@ -14,12 +15,9 @@ constexpr size_t kLongestLaunch = NameMeanings::kLongest;
 class LaunchFinder {
  public:
   explicit LaunchFinder(const Outline& outline)
-      : outline_(outline), tree_(outline.tree), names_(outline) {}
+      : outline_(outline), tree_(outline.tree), names_(outline), raw_kernels_(outline, names_) {}
 
   std::vector<Launch> run() {
-    has_raw_kernels_ = outline_.names.contains("RawKernel") ||
-                       outline_.names.contains("get_function") ||
-                       outline_.names.contains("_compile_kernel");
     has_kernel_calls_ = names_kernel_calls(outline_);
     has_opencl_ = outline_.names.contains("pyopencl");
     for (const Site& site : outline_.calls) read(site);
@@ -158,7 +156,7 @@ class LaunchFinder {
   bool raw(const Site& site, NodeId callee, const CallArguments& arguments) {
     if (outline_.last_name(callee) == "prepared_call" && tree_.child(callee) != 0)
       callee = tree_.child(callee);
-    const std::vector<NodeId> makers = makers_of_raw(site, callee);
+    const std::vector<NodeId> makers = raw_kernels_.makers(site, callee);
     const bool by_keywords = arguments.keyword("grid") != 0 && arguments.keyword("block") != 0;
     const bool has_block = arguments.positional.size() >= 2 || arguments.keyword("block") != 0;
     if (!by_keywords && (makers.empty() || !has_block)) return false;
@@ -166,7 +164,7 @@ class LaunchFinder {
         tree_.kind(callee) == NodeKind::kName && names_.is_bound(site, tree_.name(callee));
     Launch launch = start(site, LaunchKind::kRaw, bound ? 0 : callee);
     read_configuration(site, arguments, launch);
-    name_raw(makers, launch);
+    raw_kernels_.name(makers, launch);
     if (launch.grid.empty() && launch.block.empty()) {  // CuPy: kernel(grid, block, arguments)
       set_grid(site, arguments.at(0), launch);
       launch.block = tree_.source(arguments.at(1), kLongestLaunch);
@@ -188,45 +186,6 @@ class LaunchFinder {
     launch.block = tree_.source(arguments.at(2), kLongestLaunch);
     if (launch.block == "None") launch.block.clear();
     found_.push_back(std::move(launch));
-  }
-
-  // The calls of cupy.RawKernel(…) or module.get_function(…) that a name or a member of self was
-  // set to, or the one that is launched where it stands.
-  std::vector<NodeId> makers_of_raw(const Site& site, NodeId callee) {
-    constexpr size_t kMost = 8;
-    if (!has_raw_kernels_) return {};
-    std::vector<NodeId> made = {callee};
-    const NodeKind kind = tree_.kind(callee);
-    if (kind == NodeKind::kName || kind == NodeKind::kAttribute) {
-      const std::string name = tree_.source(callee, kLongestLaunch);
-      if (kind == NodeKind::kName && names_.is_bound(site, name)) return {};
-      const std::vector<NodeId>* values = names_.assigned(site, name);
-      if (values == nullptr && name.starts_with("self."))
-        values = names_.assigned_in_class(site, name);
-      if (values == nullptr || values->size() > kMost) return {};
-      made = *values;
-    }
-    std::erase_if(made, [this](NodeId one) {
-      return tree_.kind(one) != NodeKind::kCall ||
-             !is_one_of(outline_.last_name(tree_.child(one)),
-                        {"RawKernel", "get_function", "_compile_kernel"});
-    });
-    return made;
-  }
-
-  // RawKernel(source, "name"), get_function("name"); nothing where it is not written there.
-  void name_raw(const std::vector<NodeId>& makers, Launch& launch) const {
-    for (const NodeId made : makers) {
-      const CallArguments arguments = outline_.arguments(made);
-      const bool of_module = outline_.last_name(tree_.child(made)) == "get_function";
-      launch.named_by_module |= of_module;
-      NodeId name = arguments.at(of_module ? 0 : 1);
-      for (const std::string_view keyword : {"name", "kernel_name"})
-        if (name == 0) name = arguments.keyword(keyword);
-      std::string text = names_.literal_at(name);
-      text.resize(std::min(text.size(), text.find('<')));
-      if (!text.empty() && !contains(launch.named, text)) launch.named.push_back(std::move(text));
-    }
   }
 
   void read_configuration(const Site& site, const CallArguments& arguments, Launch& launch) {
@@ -272,7 +231,8 @@ class LaunchFinder {
   const Outline& outline_;
   const Tree& tree_;
   NameMeanings names_;
-  bool has_raw_kernels_ = false, has_kernel_calls_ = false, has_opencl_ = false;
+  RawKernels raw_kernels_;
+  bool has_kernel_calls_ = false, has_opencl_ = false;
   std::optional<bool> has_subscripts_;
   std::vector<Launch> found_;
 };

@@ -1,0 +1,11 @@
+extern "C" __global__ void saxpy(float* x, int n) { x[threadIdx.x] *= 2; }
+extern "C" __global__ void scale(float* x, int n) { x[threadIdx.x] *= 3; }
+extern "C" __global__ void wide(float* x, int n) { x[threadIdx.x] *= 4; }
+extern "C" __global__ void narrow(float* x, int n) { x[threadIdx.x] *= 5; }
+extern "C" __global__ void add(float* x, int n) { x[threadIdx.x] += 2; }
+extern "C" __global__ void mul(float* x, int n) { x[threadIdx.x] *= 6; }
+extern "C" __global__ void sub(float* x, int n) { x[threadIdx.x] -= 2; }
+extern "C" __global__ void divide(float* x, int n) { x[threadIdx.x] /= 2; }
+extern "C" __global__ void first_of_list(float* x, int n) { x[threadIdx.x] = 1; }
+extern "C" __global__ void second_of_list(float* x, int n) { x[threadIdx.x] = 2; }
+extern "C" __global__ void checked(float* x, int n) { x[threadIdx.x] = 3; }
