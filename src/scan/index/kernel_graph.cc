@@ -27,7 +27,9 @@ KernelGraph::Kernel KernelGraph::add(KernelFamily family, KernelFacts facts, boo
 }
 
 KernelGraph::Kernel KernelGraph::add(SymbolId symbol, KernelFacts facts) {
-  const Kernel kernel = add(KernelFamily::kCpp, std::move(facts), true);
+  // Whoever fills in a name launches it by another.
+  const bool is_filled_in = facts.name.find_first_of("{%") != std::string::npos;
+  const Kernel kernel = add(KernelFamily::kCpp, std::move(facts), !is_filled_in);
   nodes_[kernel].symbol = symbol;
   return kernel;
 }
