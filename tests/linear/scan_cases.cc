@@ -431,6 +431,30 @@ std::vector<LinearCase> other_languages() {
                 return "import cupy\nK = {\n" + rows("'k{0}': cupy.RawKernel(TEXT, 'k{0}'),\n", n) +
                        "}\n" + rows("def f{0}(x): K['k{0}']((1,), (1,), (x,))\n", n);
               }),
+      of_file("LookupsOfOneHandle", "a.cu", 300,
+              [](size_t n) {
+                return "CUfunction f;\nvoid run(CUmodule m, void** a, int i) {\n" +
+                       rows("  if (i == {0}) cuModuleGetFunction(&f, m, \"k{0}\");\n", n) +
+                       rows("  cuLaunchKernel(f, {0}, 1, 1, 1, 1, 1, 0, 0, a, 0);\n", n) + "}\n" +
+                       rows(
+                           "void l{0}(void** a) {{ cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, a, "
+                           "0); }}\n",
+                           n);
+              }),
+      of_file("BranchesOfOneMacro", "a.cu", 300,
+              [](size_t n) {
+                return rows("__global__ void k{0}(float* x) {{ x[0] = {0}; }}\n", n) + "#if X\n" +
+                       rows("#elif Y == {0}\n#define K k{0}\n", n) + "#endif\n" +
+                       rows("void l{0}(float* x) {{ K<<<{0}, 1>>>(x); }}\n", n);
+              }),
+      of_file("ListsOfKernels", "a.cu", 200,
+              [](size_t n) {
+                return "#define DEFINE(n) __global__ void n##_k(float* x) { x[0] = 1; }\n#define "
+                       "LIST(X) " +
+                       rows("X(a{0}) ", n) +
+                       "\nLIST(DEFINE)\n#define LAUNCH(n) n##_k<<<1, 1>>>(x);\n" +
+                       "void run(float* x) { LIST(LAUNCH) }\n";
+              }),
       of_file("MarkedMacros", "a.cu", 1000,
               [](size_t n) {
                 return rows("A_KERNEL void k{0}(float* x) {{ x[threadIdx.x] = 1; }}\n", n);

@@ -226,7 +226,9 @@ class Chooser {
       if (branches[i].first == end) end = branches[i].last;
     const auto line_of = [this](uint32_t token) { return around_.file.source.tokens[token].line; };
     if (end >= around_.file.source.size() || end > use) return others;
-    for (const Macro* other : around_.macros->all(macro.name)) {
+    const std::span<const Macro* const> all = around_.macros->all(macro.name);
+    if (!may_search(all.size())) return others;
+    for (const Macro* other : all) {
       const bool inside = other->line > line_of(begin) && other->line < line_of(end);
       if (other != &macro && inside && !other->parameters && others.size() < kMost)
         others.push_back(other);

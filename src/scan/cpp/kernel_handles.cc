@@ -12,6 +12,7 @@ namespace fathom::cpp {
 namespace {
 
 constexpr size_t kMostNames = 64;         // of one handle
+constexpr size_t kMostLooks = 256;        // at what a function may have put into it
 constexpr size_t kLongestStatement = 64;  // tokens that are looked at before a call
 constexpr size_t kLongestHandle = 24;     // tokens
 
@@ -71,11 +72,13 @@ bool KernelHandles::gives_by_name(std::string_view function) {
 
 std::vector<std::string> KernelHandles::held_in_function(Range expression, size_t at, size_t from) {
   std::vector<std::string> names;
-  const Lookups* all = of(expression);
-  if (all == nullptr) return names;
-  auto last = std::ranges::lower_bound(*all, at, {}, &Lookup::at);
-  while (last != all->begin() && (last - 1)->at >= from) {
+  const Held* held = of(expression);
+  if (held == nullptr) return names;
+  const std::vector<Lookup>& all = held->lookups;
+  auto last = std::ranges::lower_bound(all, at, {}, &Lookup::at);
+  for (size_t looks = 0; looks < kMostLooks && last != all.begin(); ++looks) {
     --last;
+    if (last->at < from) break;
     for (const std::string& name : last->names) add_name(names, name);
     if (last->is_certain && code_.brackets.visible(last->at, at)) break;
   }
@@ -83,21 +86,18 @@ std::vector<std::string> KernelHandles::held_in_function(Range expression, size_
 }
 
 std::vector<std::string> KernelHandles::held_in_file(Range expression) {
-  std::vector<std::string> names;
-  const Lookups* all = of(expression);
-  for (size_t i = 0; all != nullptr && i < all->size() && names.size() < kMostNames; ++i)
-    for (const std::string& name : (*all)[i].names) add_name(names, name);
-  return names;
+  const Held* held = of(expression);
+  return held == nullptr ? std::vector<std::string>() : held->names;
 }
 
 // Of the expression itself, of its table, or of its member in other objects.
-const KernelHandles::Lookups* KernelHandles::of(Range expression) {
+const KernelHandles::Held* KernelHandles::of(Range expression) {
   read();
-  if (lookups_.empty()) return nullptr;
+  if (held_.empty()) return nullptr;
   const std::string handle = text_of(expression);
   for (const std::string& known : {handle, any_entry(handle), any_object(handle)}) {
-    const auto found = known.empty() ? lookups_.end() : lookups_.find(known);
-    if (found != lookups_.end()) return &found->second;
+    const auto found = known.empty() ? held_.end() : held_.find(known);
+    if (found != held_.end()) return &found->second;
   }
   return nullptr;
 }
@@ -183,7 +183,7 @@ std::vector<std::string> KernelHandles::names_of(size_t open) const {
 
 // f(&handle, …, "name"), handle = f(…, "name")
 void KernelHandles::read_call(size_t name, size_t open) {
-  Lookup lookup{name, names_of(open), !is_in_branch(name)};
+  const Lookup lookup{name, names_of(open), !is_in_branch(name)};
   const auto helper = helpers_.find(code_.source.at(name));
   const std::vector<Range> arguments = arguments_of(code_, open);
   if (helper == helpers_.end() && !arguments.empty()) {
@@ -191,11 +191,11 @@ void KernelHandles::read_call(size_t name, size_t open) {
     if (code_.is(first.first, "(") && code_.brackets.closed(first.first))
       first.first = code_.brackets.partner(first.first) + 1;  // (void**)&kernel
     if (code_.is(first.first, "&")) {
-      hold({first.first + 1, first.last}, std::move(lookup));
+      hold({first.first + 1, first.last}, lookup);
       return;
     }
   }
-  if (const auto handle = assigned_by(name)) hold(*handle, std::move(lookup));
+  if (const auto handle = assigned_by(name)) hold(*handle, lookup);
 }
 
 // cl::Kernel scale(program, "scale");
@@ -213,12 +213,15 @@ void KernelHandles::read_object(size_t name) {
   hold({variable, variable + 1}, {name, names_of(open), true});
 }
 
-void KernelHandles::hold(Range handle, Lookup lookup) {
+void KernelHandles::hold(Range handle, const Lookup& lookup) {
   const std::string text = text_of(handle);
-  if (text.empty()) return;
-  for (const std::string& known : {any_entry(text), any_object(text)})
-    if (!known.empty()) lookups_[known].push_back({lookup.at, lookup.names, false});
-  lookups_[text].push_back(std::move(lookup));
+  for (const std::string& known : {text, any_entry(text), any_object(text)}) {
+    if (known.empty()) continue;
+    Held& held = held_[known];
+    held.lookups.push_back(lookup);
+    held.lookups.back().is_certain &= known == text;
+    for (const std::string& name : lookup.names) add_name(held.names, name);
+  }
 }
 
 // As one would write it, without spaces; a member by its name alone.

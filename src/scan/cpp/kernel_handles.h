@@ -32,15 +32,18 @@ class KernelHandles {
     std::vector<std::string> names;  // several: of a list that an index goes through
     bool is_certain = false;         // no branch leads around it
   };
-  using Lookups = std::vector<Lookup>;  // in their order
+  struct Held {
+    std::vector<Lookup> lookups;     // in their order
+    std::vector<std::string> names;  // of all of them, each once
+  };
 
   void read();
   void find_lists();
   void find_helpers();
-  const Lookups* of(Range expression);
+  const Held* of(Range expression);
   void read_call(size_t name, size_t open);
   void read_object(size_t name);
-  void hold(Range handle, Lookup lookup);
+  void hold(Range handle, const Lookup& lookup);
   std::vector<std::string> names_of(size_t open) const;
   bool is_in_branch(size_t at) const;
   std::string text_of(Range handle) const;
@@ -51,7 +54,7 @@ class KernelHandles {
   bool is_read_ = false;
   std::set<std::string, std::less<>> helpers_;  // functions that ask for a parameter's name
   std::map<std::string, std::vector<std::string>, std::less<>> lists_;  // of names, by variable
-  std::map<std::string, Lookups, std::less<>> lookups_;                 // by handle
+  std::map<std::string, Held, std::less<>> held_;                       // by handle
 };
 
 }  // namespace fathom::cpp
