@@ -6,6 +6,7 @@
 
 #include "base/count_text.h"
 #include "report/markdown.h"
+#include "report/scan/foremost_path.h"
 #include "report/scan/inventory_pages.h"
 #include "report/scan/part_diagram.h"
 #include "report/scan/scan_counts.h"
@@ -293,6 +294,10 @@ void add_request_path(const CodeFacts& facts, std::string& out) {
         entries.back()[0]->entry_kind != path.entry_kind)
       entries.emplace_back();
     entries.back().push_back(&path);
+  }
+  for (std::vector<const RequestPath*>& paths : entries) {
+    const auto foremost = std::ranges::find(paths, &foremost_path(facts, *paths[0]));
+    if (foremost != paths.end()) std::rotate(paths.begin(), foremost, foremost + 1);
   }
   add_entry(facts, entries[0], out);
   for (size_t i = 1; i < entries.size(); ++i) {

@@ -12,6 +12,7 @@
 #include "base/text_parts.h"
 #include "base/tsv.h"
 #include "report/markdown.h"
+#include "report/scan/foremost_path.h"
 #include "report/scan/inventory_pages.h"
 #include "report/scan/kernel_purpose.h"
 #include "report/scan/quick_scan.h"
@@ -209,57 +210,6 @@ std::string short_way(const RequestPath& path) {
     if (i == kBegin && !shown) out += " → …";
   }
   return out;
-}
-
-// One step that may go elsewhere makes a possible way of all of it.
-bool is_sure(const RequestPath& path) {
-  return std::ranges::none_of(
-      path.hops, [](const RequestHop& hop) { return hop.certainty == Certainty::kUnsure; });
-}
-
-bool is_of_library(const RequestPath& path) {
-  return path.entry_kind == EntryKind::kFunction || path.entry_kind == EntryKind::kMethod;
-}
-
-// "layers.batched_nms_rotated" and the kernel nms_rotated_kernel share a word; of a method the name
-// of its class counts, of a function not that of its module.
-bool is_called_like(const CodeFacts& facts, const RequestPath& path) {
-  if (!path.kernel) return false;
-  const std::string kernel = fold_name(facts.kernels[*path.kernel].name);
-  std::vector<std::string_view> parts = split(path.entry, '.');
-  const size_t kept = path.entry_kind == EntryKind::kMethod ? 2 : 1;
-  if (parts.size() > kept)
-    parts.erase(parts.begin(), parts.end() - static_cast<std::ptrdiff_t>(kept));
-  return std::ranges::any_of(parts, [&kernel](std::string_view part) {
-    const std::string words = fold_name(part);
-    return std::ranges::any_of(split(words, '_'), [&kernel](std::string_view word) {
-      return word.size() > 2 && word != "forward" && holds(kernel, word);
-    });
-  });
-}
-
-// Of its ways the one to the most important kernel; a function's first way, where that is to the
-// kernel that is called like it.
-const RequestPath& foremost_path(const CodeFacts& facts, const RequestPath& first) {
-  const RequestPath* best = &first;
-  if (is_of_library(first) && is_called_like(facts, first)) return first;
-  const std::vector<uint32_t> order = foremost_kernels(facts, facts.kernels.size());
-  // A call of forward comes to gradients later.
-  const auto goes_back = [](const RequestPath& path) {
-    return std::ranges::any_of(path.hops, [](const RequestHop& hop) {
-      return holds_any(hop.function, {"backward", "bwd", "Backward"});
-    });
-  };
-  const auto rank = [&](const RequestPath& path) {
-    return std::tuple(!is_sure(path), goes_back(path),
-                      path.kernel ? std::ranges::find(order, *path.kernel) - order.begin()
-                                  : static_cast<std::ptrdiff_t>(order.size()));
-  };
-  for (const RequestPath& path : facts.request_paths) {
-    const bool same = path.entry == first.entry && path.entry_kind == first.entry_kind;
-    if (same && rank(path) < rank(*best)) best = &path;
-  }
-  return *best;
 }
 
 void add_short_request_path(const CodeFacts& facts, std::string& out) {

@@ -63,7 +63,8 @@ class Chooser {
     if (plain && path.arguments.back() == SIZE_MAX && macro(place, path.names[0], steps)) return;
     if (plain && path.arguments.back() == SIZE_MAX && variable(place, name, steps)) return;
     if (plain && (parameter(name) || lambda_parameter(place, name, steps))) return;
-    if (!around_.known.kernels.contains(name)) return held_in_file(place, expression);
+    if (!around_.known.kernels.contains(name))
+      return constant(name) ? void() : held_in_file(place, expression);
     add_once(out_.kernels, path_name(code, path));
     const std::string arguments = path_arguments(code, path);
     if (!arguments.empty()) add_once(out_.template_arguments, arguments);
@@ -181,6 +182,8 @@ class Chooser {
       const std::string_view name = code.source.at(i);
       if (around_.known.kernels.contains(name)) {
         add_once(out_.kernels, path_name(code, path_before(code, i + 1)));
+      } else if (constant(name)) {
+        continue;
       } else if (around_.macros != nullptr && depth < 4) {
         const Macro* used = around_.macros->find(name, code.source.tokens[i].line);
         if (used == nullptr || !may_search(used->body.size())) continue;
@@ -294,6 +297,15 @@ class Chooser {
     const auto elsewhere = around_.known.kernel_choosers.find(name);
     if (elsewhere == around_.known.kernel_choosers.end()) return;
     for (const std::string& kernel : elsewhere->second) add_once(out_.kernels, kernel);
+  }
+
+  // Of a class or a namespace.
+  bool constant(std::string_view name) {
+    if (around_.constants == nullptr) return false;
+    const auto found = around_.constants->find(name);
+    if (found == around_.constants->end()) return false;
+    add_all(found->second);
+    return true;
   }
 
   void add_all(const std::vector<std::string>& names) {

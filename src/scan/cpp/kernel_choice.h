@@ -7,6 +7,7 @@
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/directives.h"
 #include "scan/cpp/expressions.h"
+#include "scan/cpp/kernel_constants.h"
 #include "scan/cpp/kernel_handles.h"
 #include "scan/cpp/macros.h"
 #include "scan/cpp/values.h"
@@ -33,6 +34,7 @@ struct Surroundings {
   const MacroTable* macros = nullptr;             // of the file
   KernelHandles* handles = nullptr;               // of the file
   const std::vector<Branch>* branches = nullptr;  // of the file
+  const KernelConstants* constants = nullptr;     // of the file
   // Tokens that may still be searched for who calls a lambda or gives a kernel back: a file of
   // launches and nothing else must not cost its square.
   size_t* searches_left = nullptr;

@@ -86,6 +86,7 @@ class LaunchFinder {
   Surroundings around_;
   KernelHandles handles_;
   std::vector<Branch> branches_;
+  KernelConstants constants_;
   bool names_are_read_ = false;
   std::vector<const Class*> owners_;  // the classes around the function, outermost first
   size_t next_class_ = 0;

@@ -86,6 +86,8 @@ std::vector<FoundLaunch> LaunchFinder::run() {
   values_ = std::make_unique<Values>(code_);
   branches_ = find_branches(code_.source);
   around_.branches = &branches_;
+  constants_ = find_kernel_constants(code_, known_);
+  around_.constants = &constants_;
   const std::vector<Function>& functions = definitions_.functions;
   size_t next = 0;
   for (size_t i = 0; i < code_.source.size();) {

@@ -10,6 +10,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kFunctionsBefore = 3;
+constexpr size_t kMostLoops = 24;  // a name that more functions call says little
 
 // The object that a method is called of: "input_queue" of self.input_queue.get.
 std::string_view object_name(std::string_view callee) {
@@ -49,6 +50,7 @@ MessageFlows::MessageFlows(const Readings& readings, const PythonCalls& graph)
         checks_[type].push_back({{file, flow.function}, flow.line});
     }
     for (uint32_t i = 0; i < python.functions.size(); ++i) {
+      note_helper(python.functions[i]);
       for (const python::Call& call : python.functions[i].calls) {
         if (!is_receive(call.callee)) continue;
         const std::string_view object = object_name(call.callee);
@@ -56,6 +58,28 @@ MessageFlows::MessageFlows(const Readings& readings, const PythonCalls& graph)
       }
     }
   }
+}
+
+// def sock_send(socket, message): socket.send_pyobj(message): who calls it sends.
+void MessageFlows::note_helper(const python::Function& function) {
+  if (!function.scope.empty()) return;
+  const auto is_given = [&function](std::string_view object) {
+    return std::ranges::find(function.parameters, object, &python::Argument::name) !=
+           function.parameters.end();
+  };
+  for (const python::Call& call : function.calls) {
+    if (!is_given(object_name(call.callee))) continue;
+    if (is_send(call.callee)) sending_.insert(function.name);
+    if (is_receive(call.callee)) receiving_.insert(function.name);
+  }
+}
+
+bool MessageFlows::sends(const python::Call& call) const {
+  return is_send(call.callee) || sending_.contains(last_part(call.callee));
+}
+
+bool MessageFlows::receives(const python::Call& call) const {
+  return is_receive(call.callee) || receiving_.contains(last_part(call.callee));
 }
 
 std::vector<PythonRef> MessageFlows::made_in(const PythonRef& function) const {
@@ -69,12 +93,23 @@ std::vector<PythonRef> MessageFlows::made_in(const PythonRef& function) const {
   return out;
 }
 
+// Itself, or by another method of its object.
 bool MessageFlows::receives(const PythonRef& function) const {
-  if (types_.classes().function(function).name == "__init__")
-    return false;  // it waits for a greeting
-  const auto& calls = types_.classes().function(function).calls;
-  return std::any_of(calls.begin(), calls.end(),
-                     [](const python::Call& call) { return is_receive(call.callee); });
+  const python::Function& own = types_.classes().function(function);
+  if (own.name == "__init__") return false;  // it waits for a greeting
+  const auto receives_itself = [this](const python::Function& by) {
+    return std::ranges::any_of(by.calls,
+                               [this](const python::Call& call) { return receives(call); });
+  };
+  if (receives_itself(own)) return true;
+  const auto object = types_.classes().class_of(function);
+  return object && std::ranges::any_of(own.calls, [&](const python::Call& call) {
+           if (call.callee.size() < 6 || !call.callee.starts_with("self.") ||
+               call.callee.find('.', 5) != std::string::npos)
+             return false;
+           const auto method = types_.classes().find_method(*object, call.callee.substr(5));
+           return method && receives_itself(types_.classes().function(*method));
+         });
 }
 
 // What a function can send: messages it makes, and those that its callers make and its parameters
@@ -148,7 +183,7 @@ uint32_t MessageFlows::send_line(const PythonRef& sender, std::string_view messa
     if (last_part(call.callee) == message && made == 0) made = call.line_first;
   }
   for (const python::Call& call : types_.classes().function(sender).calls) {
-    if (!is_send(call.callee)) continue;
+    if (!sends(call)) continue;
     if (first == 0) first = call.line_first;
     if (made != 0 && call.line_first >= made && (after == 0 || call.line_first < after))
       after = call.line_first;
@@ -203,7 +238,7 @@ void MessageFlows::add_loops(std::vector<CallStep>& out) const {
     const CallStep taken = out[i];
     const std::string& name = types_.classes().function(taken.to).name;
     const auto& callers = graph_.callers_by_name(name);
-    if (callers.size() > 4) continue;
+    if (callers.size() > kMostLoops) continue;
     for (const PythonRef& caller : callers) {
       if (caller == taken.to || types_.classes().function(caller).name == "__init__") continue;
       const auto& steps = graph_.calls_of(caller).steps;

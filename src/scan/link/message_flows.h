@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ class MessageFlows {
   std::vector<PythonRef> made_in(const PythonRef& function) const;
   bool is_made(std::string_view message, const PythonRef& sender,
                const std::vector<PythonRef>& before) const;
+  void note_helper(const python::Function& function);
+  bool sends(const python::Call& call) const;
+  bool receives(const python::Call& call) const;
   bool receives(const PythonRef& function) const;
   // Who takes messages and the handler it gives them to → the messages.
   using Takers = std::map<std::pair<PythonRef, std::string>, std::vector<std::string>>;
@@ -46,6 +50,8 @@ class MessageFlows {
   std::map<PythonRef, std::vector<Check>> checks_;  // by class: who asks whether a value is of it
   // By file and attribute: who takes from a queue of this name.
   std::map<std::pair<uint32_t, std::string>, std::vector<PythonRef>> takers_;
+  // Functions that send or receive through a socket that they are given.
+  std::set<std::string, std::less<>> sending_, receiving_;
 };
 
 }  // namespace fathom

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "scan/facts/text_lines.h"
 
@@ -99,8 +100,10 @@ PythonValues PythonTypes::evaluate_uncached(std::string_view expression, uint32_
   } else {
     values = head(first, file, function, depth);
   }
+  std::string_view before = first;
   while (!expression.empty() && !values.empty()) {
     const std::string_view step = next_step(expression);
+    const bool is_of_state = std::exchange(before, step) == "state";
     if (step.empty()) return {};
     PythonValues next;
     for (const PythonValue& value : values) {
@@ -111,6 +114,8 @@ PythonValues PythonTypes::evaluate_uncached(std::string_view expression, uint32_
         // A list of objects counts as its objects.
         results =
             value.kind == Kind::kTable ? tables_.registered(value.ref.index) : PythonValues{value};
+      } else if (is_of_state && value.kind == Kind::kForeign) {
+        results = application_state(step, depth + 1);
       } else {
         results = attribute(value, step, depth + 1);
       }
@@ -149,6 +154,35 @@ PythonValues PythonTypes::head(std::string_view name, uint32_t file, uint32_t fu
   // Once for all functions of the file.
   if (function != kPythonModuleLevel) return evaluate(name, file, kPythonModuleLevel, depth);
   return module_name(name, file, depth);
+}
+
+// What a web application keeps for its routes: app.state.engine = Engine(…), and request.app.state
+// .engine in a route.
+PythonValues PythonTypes::application_state(std::string_view name, int depth) const {
+  if (!state_flows_) {
+    state_flows_.emplace();
+    for (uint32_t file = 0; file < readings_.readings.size(); ++file) {
+      const auto& flows = readings_.readings[file].python.flows;
+      for (uint32_t i = 0; i < flows.size(); ++i) {
+        if (flows[i].kind != python::FlowKind::kAssign) continue;
+        const std::string_view target = flows[i].target;
+        const std::string_view object = before_last(target, ".");
+        if (object.ends_with(".state"))
+          (*state_flows_)[std::string(last_part(target))].emplace_back(file, i);
+      }
+    }
+  }
+  PythonValues out;
+  const auto found = state_flows_->find(name);
+  if (found == state_flows_->end()) return out;
+  for (const auto& [file, i] : found->second) {
+    const python::ValueFlow& flow = readings_.readings[file].python.flows[i];
+    for (PythonValue value : evaluate(flow.value, file, flow.function, depth)) {
+      value.certainty = std::max(value.certainty, Certainty::kLikely);
+      add_value(out, value);
+    }
+  }
+  return out;
 }
 
 // Whether a function has a parameter or sets a variable of the name: then it means no other.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,7 @@ class PythonTypes {
   PythonValues elements(std::string_view expression, uint32_t file, uint32_t function,
                         int depth) const;
   PythonValues module_name(std::string_view name, uint32_t file, int depth) const;
+  PythonValues application_state(std::string_view name, int depth) const;
   PythonValues attribute(const PythonValue& of, std::string_view name, int depth) const;
   PythonValues instance_attribute(const PythonValue& of, std::string_view name, int depth) const;
   PythonValues assigned_attribute(const PythonRef& of, std::string_view name, int depth) const;
@@ -62,6 +64,10 @@ class PythonTypes {
   const PythonClasses classes_;
   const PythonTables tables_;
   mutable std::map<std::tuple<uint32_t, uint32_t, std::string>, PythonValues> evaluated_;
+  // By name, file and flow.
+  mutable std::optional<
+      std::map<std::string, std::vector<std::pair<uint32_t, uint32_t>>, std::less<>>>
+      state_flows_;
   // By file: of each class and member.
   mutable std::map<uint32_t, std::map<std::pair<PythonRef, std::string>, std::vector<uint32_t>>>
       member_flows_;

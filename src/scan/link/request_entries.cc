@@ -54,7 +54,8 @@ class EntryFinder {
   void add_program(const EntryPoint& entry, std::vector<RequestEntry>& out) {
     const uint32_t file = entry.at.file;
     if (entry.kind == EntryKind::kHttpRoute) {
-      const int rank = entry.name.starts_with("POST") ? 0 : 5;
+      const bool is_aside = is_test_or_example(readings_.files[file].path);
+      const int rank = entry.name.starts_with("POST") && !is_aside ? 0 : 5;
       if (const auto start = python_function(file, entry.target))
         out.push_back({entry.kind, entry.name, *start, rank, "it receives requests"});
     } else if (entry.kind == EntryKind::kConsoleScript) {
