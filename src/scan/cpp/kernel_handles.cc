@@ -105,6 +105,12 @@ const KernelHandles::Held* KernelHandles::of(Range expression) {
 void KernelHandles::read() {
   if (is_read_) return;
   is_read_ = true;
+  const auto is_named = [this](std::string_view call) {
+    return holds(code_.source.text, call.substr(call.starts_with('*') ? 1 : 0));
+  };
+  if (std::ranges::none_of(lookup_calls().names, is_named) &&
+      std::ranges::none_of(lookup_calls().objects, is_named))
+    return;
   find_lists();
   find_helpers();
   for (size_t i = 0; i + 1 < code_.source.size(); ++i) {
@@ -184,18 +190,16 @@ std::vector<std::string> KernelHandles::names_of(size_t open) const {
 // f(&handle, …, "name"), handle = f(…, "name")
 void KernelHandles::read_call(size_t name, size_t open) {
   const Lookup lookup{name, names_of(open), !is_in_branch(name)};
-  const auto helper = helpers_.find(code_.source.at(name));
   const std::vector<Range> arguments = arguments_of(code_, open);
-  if (helper == helpers_.end() && !arguments.empty()) {
+  std::optional<Range> handle = assigned_by(name);
+  if (!arguments.empty()) {
     Range first = arguments.front();
     if (code_.is(first.first, "(") && code_.brackets.closed(first.first))
       first.first = code_.brackets.partner(first.first) + 1;  // (void**)&kernel
-    if (code_.is(first.first, "&")) {
-      hold({first.first + 1, first.last}, lookup);
-      return;
-    }
+    // What such a call gives back is a status.
+    if (code_.is(first.first, "&")) handle = {first.first + 1, first.last};
   }
-  if (const auto handle = assigned_by(name)) hold(*handle, lookup);
+  if (handle) hold(*handle, lookup);
 }
 
 // cl::Kernel scale(program, "scale");
@@ -224,7 +228,7 @@ void KernelHandles::hold(Range handle, const Lookup& lookup) {
   }
 }
 
-// As one would write it, without spaces; a member by its name alone.
+// As it is written, but without spaces and this->.
 std::string KernelHandles::text_of(Range handle) const {
   if (handle.empty() || handle.last - handle.first > kLongestHandle) return {};
   std::string text;
@@ -266,7 +270,7 @@ bool KernelHandles::is_in_branch(size_t at) const {
   for (size_t i = at; i > limit; --i) {
     size_t before = i - 1;
     if (code_.is_any(before, {";", "{", "}"})) return false;
-    if (code_.is_any(before, {"else", "?", ":", "&&", "||"})) return !code_.is(before, "::");
+    if (code_.is_any(before, {"else", "?", ":", "&&", "||"})) return true;
     if (!code_.is(before, ")") || !code_.brackets.closed(before)) continue;
     before = code_.brackets.partner(before);
     if (before > 0 && code_.is_any(before - 1, {"if", "for", "while"})) return true;

@@ -65,3 +65,12 @@ void use(CUmodule m, int which, void** args) {
   cuLaunchKernel(div, 1, 1, 1, 35, 1, 1, 0, 0, args, nullptr);
   cuLaunchKernel(list[which], 1, 1, 1, 36, 1, 1, 0, 0, args, nullptr);
 }
+
+// The same helper, which writes through its first argument.
+int put(CUfunction* f, CUmodule m, const char* name) { return cuModuleGetFunction(f, m, name); }
+
+void use_put(CUmodule m, void** args) {
+  CUfunction fn;
+  int status = put(&fn, m, "put_there");
+  cuLaunchKernel(fn, 1, 1, 1, 40, 1, 1, 0, 0, args, nullptr);
+}
