@@ -119,9 +119,29 @@ class KernelLinker {
   }
 
  private:
+  // Of kernels of one name in a file's texts the last one that stands before a line: each function
+  // has a text of its own, and compiles it before it launches.
+  const KernelGraph::Kernel* last_before(const std::string& name, const CodePlace& launch) {
+    constexpr size_t kMostTexts = 256;
+    const std::vector<Candidate>& texts = index_.resolve(name, {launch.file}, SymbolKind::kKernel);
+    const KernelGraph::Kernel* last = nullptr;
+    for (size_t i = 0; i < texts.size() && texts.size() <= kMostTexts; ++i) {
+      const Candidate& one = texts[i];
+      const auto kernel = kernel_of_.find(one.symbol.value);
+      if (kernel == kernel_of_.end()) continue;
+      const KernelFacts& facts = graph_.facts(kernel->second);
+      if (facts.at.file != launch.file || facts.line_name > launch.line) continue;
+      if (last == nullptr || graph_.facts(*last).line_name < facts.line_name)
+        last = &kernel->second;
+    }
+    return last;
+  }
+
   void launch_named(const std::string& name, const python::Launch& launch, uint32_t file) {
     const KernelGraph::Kernel* kernel = kernel_taken(name, file);
     if (kernel == nullptr) kernel = graph_.only(name, KernelFamily::kByPlace);
+    const bool has_twins = kernel == nullptr;
+    if (has_twins) kernel = last_before(name, {file, launch.line_first});
     if (kernel == nullptr) return;
     KernelLauncher launcher =
         launcher_at({file, launch.line_first}, launch.line_last, launch.function, "its name");
@@ -129,7 +149,8 @@ class KernelLinker {
     launcher.block = launch.block;
     launcher.shared_memory = launch.shared_memory;
     launcher.stream = launch.stream;
-    if (launch.named.size() > 1 || launch.named_by_module || graph_.facts(*kernel).at.file != file)
+    if (has_twins || launch.named.size() > 1 || launch.named_by_module ||
+        graph_.facts(*kernel).at.file != file)
       launcher.certainty = Certainty::kLikely;
     graph_.launch(*kernel, std::move(launcher));
   }
