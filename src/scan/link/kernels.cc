@@ -119,18 +119,27 @@ class KernelLinker {
   }
 
  private:
-  // Of kernels of one name in a file's texts the last one that stands before a line: each function
-  // has a text of its own, and compiles it before it launches.
-  const KernelGraph::Kernel* last_before(const std::string& name, const CodePlace& launch) {
-    constexpr size_t kMostTexts = 256;
-    const std::vector<Candidate>& texts = index_.resolve(name, {launch.file}, SymbolKind::kKernel);
+  // Of kernels of one name in a file's texts the last one that stands before a launch, in its
+  // function: each has a text of its own, and compiles it before it launches.
+  const KernelGraph::Kernel* last_before(const std::string& name, const python::Launch& launch,
+                                         uint32_t file) {
+    constexpr size_t kMostTexts = 256, kMostFunctions = 2000;
+    const std::vector<python::Function>& functions = readings_.readings[file].python.functions;
+    const std::vector<Candidate>& texts = index_.resolve(name, {file}, SymbolKind::kKernel);
+    if (texts.size() > kMostTexts || functions.size() > kMostFunctions) return nullptr;
+    uint32_t begin = 0;
+    for (const python::Function& function : functions) {
+      const bool around =
+          function.line_first <= launch.line_first && launch.line_first <= function.line_last;
+      if (around) begin = std::max(begin, function.line_first);
+    }
     const KernelGraph::Kernel* last = nullptr;
-    for (size_t i = 0; i < texts.size() && texts.size() <= kMostTexts; ++i) {
-      const Candidate& one = texts[i];
-      const auto kernel = kernel_of_.find(one.symbol.value);
+    for (const Candidate& text : texts) {
+      const auto kernel = kernel_of_.find(text.symbol.value);
       if (kernel == kernel_of_.end()) continue;
       const KernelFacts& facts = graph_.facts(kernel->second);
-      if (facts.at.file != launch.file || facts.line_name > launch.line) continue;
+      if (facts.at.file != file || facts.line_name > launch.line_first || facts.line_name < begin)
+        continue;
       if (last == nullptr || graph_.facts(*last).line_name < facts.line_name)
         last = &kernel->second;
     }
@@ -141,7 +150,7 @@ class KernelLinker {
     const KernelGraph::Kernel* kernel = kernel_taken(name, file);
     if (kernel == nullptr) kernel = graph_.only(name, KernelFamily::kByPlace);
     const bool has_twins = kernel == nullptr;
-    if (has_twins) kernel = last_before(name, {file, launch.line_first});
+    if (has_twins) kernel = last_before(name, launch, file);
     if (kernel == nullptr) return;
     KernelLauncher launcher =
         launcher_at({file, launch.line_first}, launch.line_last, launch.function, "its name");
