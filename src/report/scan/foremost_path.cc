@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/text_parts.h"
+#include "base/tsv.h"
 #include "report/scan/kernel_pages.h"
 #include "scan/features/feature_rules.h"
 

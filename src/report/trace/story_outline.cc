@@ -4,6 +4,7 @@
 
 #include "base/count_text.h"
 #include "report/trace/run_story.h"
+#include "sheets/time_base.h"
 
 namespace fathom {
 namespace {
